@@ -1,0 +1,3 @@
+//! The chores of this repository, run as `cargo xtask NAME`.
+
+fn main() {}
