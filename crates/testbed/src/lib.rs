@@ -1,0 +1,3 @@
+//! Scenario files, workloads, and running one run.
+
+pub mod scenario;

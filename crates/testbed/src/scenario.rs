@@ -1,0 +1,1 @@
+//! What a scenario file says, with every default filled in.
