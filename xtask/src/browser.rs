@@ -107,7 +107,10 @@ fn complaint(event: &Value, address: &str) -> Option<String> {
             let own = url == address || url.starts_with("data:");
             (!own).then(|| format!("requests {url}"))
         }
-        "Runtime.exceptionThrown" => Some(format!("throws {}", parameters["exceptionDetails"])),
+        "Runtime.exceptionThrown" => {
+            let thrown = &parameters["exceptionDetails"]["exception"]["description"];
+            Some(format!("throws {thrown}"))
+        }
         "Runtime.consoleAPICalled" if parameters["type"] == "error" => {
             Some(format!("logs {}", parameters["args"]))
         }
