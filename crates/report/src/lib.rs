@@ -1,0 +1,1 @@
+//! A history drawn once, written in several formats.
