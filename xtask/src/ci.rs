@@ -4,7 +4,7 @@
 //! is skipped only where the machine lacks a program or the processor it needs, and says so.
 
 use crate::shell::{cargo, must, root};
-use crate::{browser, gallery, instructions, scenarios, tidy};
+use crate::{browser, gallery, instructions, scenarios, tables, tidy};
 use anyhow::{Result, bail, ensure};
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,7 @@ const STAGES: &[Stage] = &[
     ("doc", doc),
     ("features", features),
     ("scenarios", || scenarios::check().map(|()| Outcome::Passed)),
+    ("tables", || tables::check().map(|()| Outcome::Passed)),
     ("gallery", || gallery::check().map(|()| Outcome::Passed)),
     ("browser", browser::check),
     ("instructions", instructions::check),

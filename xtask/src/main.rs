@@ -12,6 +12,7 @@ mod gallery;
 mod instructions;
 mod scenarios;
 mod shell;
+mod tables;
 mod tidy;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ const CHORES: &[Chore] = &[
     ("ci", "every check of this repository [--without STAGE] [--only STAGE]", ci::run),
     ("tidy", "house rules that no compiler checks", tidy::run),
     ("scenarios", "each scenario as expected, and twice with equal bytes", scenarios::run),
+    ("tables", "rewrite the tables of scenarios in the papers", tables::run),
     ("gallery", "rebuild reports/gallery, or DIR [DIR]", gallery::run),
     ("browser", "open the gallery's pages in headless chromium", browser::run),
     (
