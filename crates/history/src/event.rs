@@ -1,0 +1,628 @@
+//! The events of a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CallId, Duration, GrantId, Instant, JobId, LockId, ProcessId, ResourceId, RollingHash,
+    ServerId, ThreadId, Token,
+};
+
+/// One thing that happened, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// When it happened, in true time.
+    pub at: Instant,
+    /// What happened.
+    pub what: What,
+}
+
+/// What happened.
+///
+/// The first group is what checkers judge; the second are faults and recoveries; the third is
+/// detail for the reader, which a silent run hashes but does not hand on
+/// (see [`What::is_detail`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// A thread begins to ask for a lock; it waits until it acquires or abandons it.
+    AcquireInvoked {
+        /// Who asks.
+        thread: ThreadId,
+        /// For which lock.
+        lock: LockId,
+    },
+    /// A client's code sees that it has the lock: its belief begins.
+    Acquired {
+        /// Who believes.
+        thread: ThreadId,
+        /// Its grant.
+        grant: GrantId,
+        /// The lock.
+        lock: LockId,
+        /// The fencing token of the grant.
+        token: Token,
+    },
+    /// One attempt is over without a grant: somebody else has the lock.
+    Refused {
+        /// Who asked.
+        thread: ThreadId,
+        /// The attempt.
+        grant: GrantId,
+        /// The lock.
+        lock: LockId,
+    },
+    /// One attempt is over and nobody knows whether it took effect (a reply did not come).
+    AcquireUnknown {
+        /// Who asked.
+        thread: ThreadId,
+        /// The attempt.
+        grant: GrantId,
+        /// The lock.
+        lock: LockId,
+    },
+    /// A thread stops asking.
+    AcquireAbandoned {
+        /// Who asked.
+        thread: ThreadId,
+        /// The lock.
+        lock: LockId,
+    },
+    /// A holder begins to release: its belief ends.
+    ReleaseInvoked {
+        /// The grant.
+        grant: GrantId,
+    },
+    /// A holder has finished releasing.
+    ReleaseDone {
+        /// The grant.
+        grant: GrantId,
+    },
+    /// The strategy told the section that the lock is lost: its belief ends.
+    Lost {
+        /// The grant.
+        grant: GrantId,
+    },
+    /// A holder executes a protected step, such as sending a read or a write.
+    Step {
+        /// The grant.
+        grant: GrantId,
+    },
+    /// A lock's key was written at a server.
+    KeySet {
+        /// Where.
+        server: ServerId,
+        /// Which lock's key.
+        lock: LockId,
+        /// Whose command wrote it.
+        by: GrantId,
+        /// Whose key it was before, if a live one was there.
+        owner: GrantId,
+        /// When the server will hold it for dead; [`Instant::NEVER`] without expiry.
+        deadline: Instant,
+        /// What the command did to it.
+        how: How,
+        /// Whether this acceptance decides the acquisition (the q-th one of a quorum).
+        commits: bool,
+    },
+    /// A lock's key is no longer at a server.
+    KeyGone {
+        /// Where.
+        server: ServerId,
+        /// Which lock's key.
+        lock: LockId,
+        /// Whose command removed it; [`GrantId::NONE`] where no client did.
+        by: GrantId,
+        /// Whose key it was.
+        owner: GrantId,
+        /// What removed it.
+        how: How,
+    },
+    /// A protected resource answered an access.
+    Accessed {
+        /// The resource.
+        resource: ResourceId,
+        /// Under which grant.
+        grant: GrantId,
+        /// The token that was sent along.
+        token: Token,
+        /// The job occurrence whose effect a write is.
+        job: JobId,
+        /// Read or write.
+        access: Access,
+        /// What the resource did.
+        outcome: AccessOutcome,
+        /// Whether this path checks tokens.
+        checked: bool,
+        /// Whether the highest token that this path had accepted is above this one.
+        regressed: bool,
+    },
+
+    /// A process stops: none of its threads runs.
+    Paused {
+        /// The process.
+        process: ProcessId,
+        /// Until when; [`Instant::NEVER`] if it never resumes.
+        until: Instant,
+    },
+    /// A paused process runs again.
+    Resumed {
+        /// The process.
+        process: ProcessId,
+    },
+    /// One thread stops.
+    Stalled {
+        /// The thread.
+        thread: ThreadId,
+        /// Until when; [`Instant::NEVER`] if it hangs.
+        until: Instant,
+    },
+    /// A stalled thread runs again.
+    Unstalled {
+        /// The thread.
+        thread: ThreadId,
+    },
+    /// A process dies and loses its memory.
+    Crashed {
+        /// The process.
+        process: ProcessId,
+    },
+    /// A crashed process starts anew.
+    Restarted {
+        /// The process.
+        process: ProcessId,
+    },
+    /// A thread has finished its rounds.
+    Finished {
+        /// The thread.
+        thread: ThreadId,
+    },
+    /// A server goes down.
+    ServerDown {
+        /// The server.
+        server: ServerId,
+        /// When it will be back; [`Instant::NEVER`] if it stays down.
+        until: Instant,
+    },
+    /// A server serves again.
+    ServerUp {
+        /// The server.
+        server: ServerId,
+    },
+    /// A server executes nothing for a while, and then what has queued up.
+    ServerStalled {
+        /// The server.
+        server: ServerId,
+        /// Until when.
+        until: Instant,
+    },
+    /// A server takes over as master.
+    Promoted {
+        /// The new master.
+        server: ServerId,
+    },
+    /// A server no longer is a master.
+    Demoted {
+        /// The old master.
+        server: ServerId,
+    },
+    /// A server's data was replaced or emptied as a whole.
+    DataLost {
+        /// The server.
+        server: ServerId,
+    },
+    /// A resource forgets the highest token it has seen.
+    TokensForgotten {
+        /// The resource.
+        resource: ResourceId,
+    },
+    /// A server's wall clock steps.
+    ServerClock {
+        /// The server.
+        server: ServerId,
+        /// By how many nanoseconds, forward or back.
+        by: i64,
+    },
+    /// A process's wall clock steps.
+    ProcessClock {
+        /// The process.
+        process: ProcessId,
+        /// By how many nanoseconds, forward or back.
+        by: i64,
+    },
+    /// Messages between a process and a server are lost for a while.
+    LinkCut {
+        /// The process.
+        process: ProcessId,
+        /// The server.
+        server: ServerId,
+        /// Until when.
+        until: Instant,
+    },
+    /// Messages between two servers are lost for a while.
+    PeersCut {
+        /// One server.
+        server: ServerId,
+        /// The other.
+        peer: ServerId,
+        /// Until when.
+        until: Instant,
+    },
+    /// An outsider's command or an operator's hand changed a server.
+    Outsider {
+        /// The server.
+        server: ServerId,
+    },
+    /// All faults are over; what follows is the settle phase.
+    Healed,
+
+    /// A client sends a request.
+    Sent {
+        /// The call.
+        call: CallId,
+        /// The sender.
+        thread: ThreadId,
+        /// The receiver.
+        server: ServerId,
+        /// When it will arrive; [`Instant::NEVER`] if it is lost.
+        arrives: Instant,
+    },
+    /// A server executes a request.
+    Applied {
+        /// The call.
+        call: CallId,
+        /// The server.
+        server: ServerId,
+    },
+    /// A server sends its reply.
+    Replied {
+        /// The call.
+        call: CallId,
+        /// The server.
+        server: ServerId,
+        /// When it will arrive; [`Instant::NEVER`] if it is lost.
+        arrives: Instant,
+    },
+    /// A client's code sees a reply.
+    Seen {
+        /// The call.
+        call: CallId,
+    },
+    /// A client gives a call up: its time-out fired, or it no longer waits.
+    GivenUp {
+        /// The call.
+        call: CallId,
+    },
+    /// A message did not arrive.
+    Dropped {
+        /// The call.
+        call: CallId,
+        /// On its way to the server or back.
+        leg: Leg,
+    },
+    /// A server sends a message to another one.
+    PeerSent {
+        /// The sender.
+        from: ServerId,
+        /// The receiver.
+        to: ServerId,
+        /// When it will arrive; [`Instant::NEVER`] if it is lost.
+        arrives: Instant,
+    },
+    /// A thread passes a named moment.
+    Passed {
+        /// The thread.
+        thread: ThreadId,
+        /// The moment.
+        moment: Moment,
+        /// The process's own events so far, which is what a fault anchors at.
+        step: u32,
+    },
+}
+
+/// What a command did to a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Made it where none was alive.
+    Create,
+    /// Replaced its value.
+    Overwrite,
+    /// Moved or removed its expiry.
+    Extend,
+    /// Deleted it.
+    Delete,
+    /// Found it past its deadline.
+    Expire,
+    /// Lost it together with other data: a restart, a failover, a flush, an eviction.
+    Lose,
+    /// Brought it back or over from another copy: a failover, a load, a resync.
+    Restore,
+}
+
+/// The two kinds of access to a protected resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+}
+
+/// What a protected resource did with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessOutcome {
+    /// It took effect.
+    Accepted,
+    /// The fence refused it.
+    Refused,
+    /// Its idempotency key was known, so it had no effect.
+    Deduplicated,
+}
+
+/// The two legs of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leg {
+    /// From the client to the server.
+    Request,
+    /// Back to the client.
+    Reply,
+}
+
+macro_rules! moments {
+    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
+        /// A named moment in a thread's life, at which people anchor faults.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[repr(u8)]
+        pub enum Moment {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Moment {
+            /// All moments, in the order in which a round passes them.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns the name as scenario files write it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+
+            /// Says in a sentence when the moment is passed.
+            #[must_use]
+            pub const fn describe(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($($doc,)*).trim_ascii(),)*
+                }
+            }
+        }
+    };
+}
+
+moments! {
+    /// A thread begins its first round.
+    Started = "started",
+    /// The request that asks for the lock has been sent.
+    AcquireSent = "acquire-sent",
+    /// The attempt was refused.
+    Refused = "refused",
+    /// The key is set and its expiry still to be sent, in strategies that take two commands.
+    ExpireDue = "expire-due",
+    /// The token has been read or counted apart from the grant.
+    TokenTaken = "token-taken",
+    /// The client knows that it has the lock.
+    Acquired = "acquired",
+    /// A renewal has been sent.
+    RenewSent = "renew-sent",
+    /// A renewal was confirmed.
+    Renewed = "renewed",
+    /// The client has learnt that its lock is lost.
+    LossNoticed = "loss-noticed",
+    /// The client has compared its clock with its deadline and goes on.
+    CheckedDeadline = "checked-deadline",
+    /// The client is about to read.
+    BeforeRead = "before-read",
+    /// The read has been sent.
+    ReadSent = "read-sent",
+    /// The read was answered.
+    ReadDone = "read-done",
+    /// The work between read and write is done.
+    WorkDone = "work-done",
+    /// The client is about to write.
+    BeforeWrite = "before-write",
+    /// The write has been sent.
+    WriteSent = "write-sent",
+    /// The write was answered.
+    WriteDone = "write-done",
+    /// The resource refused an access.
+    AccessRefused = "access-refused",
+    /// The client is about to release.
+    BeforeRelease = "before-release",
+    /// The value was read and compared, in strategies that compare before they delete.
+    ReleaseCompared = "release-compared",
+    /// The release has been sent.
+    ReleaseSent = "release-sent",
+    /// The release is over.
+    Released = "released",
+    /// The thread has finished its rounds.
+    Finished = "finished",
+}
+
+const fn pair(high: u32, low: u32) -> u64 {
+    ((high as u64) << 32) | low as u64
+}
+
+impl What {
+    /// Returns whether this is detail for readers, which no checker judges.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_detail(&self) -> bool {
+        matches!(
+            self,
+            Self::Sent { .. }
+                | Self::Applied { .. }
+                | Self::Replied { .. }
+                | Self::Seen { .. }
+                | Self::GivenUp { .. }
+                | Self::Dropped { .. }
+                | Self::PeerSent { .. }
+                | Self::Passed { .. }
+        )
+    }
+
+    /// Packs everything that the event says into two words, for the rolling hash.
+    #[must_use]
+    #[inline(always)]
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of event, in one place")]
+    pub fn words(&self) -> (u64, u64) {
+        /// A kind, and 32 and 16 bits beside it.
+        const fn head(kind: u8, wide: u32, narrow: u16) -> u64 {
+            ((wide as u64) << 32) | ((narrow as u64) << 8) | kind as u64
+        }
+        match *self {
+            Self::AcquireInvoked { thread, lock } => (head(1, thread.0.into(), lock.0), 0),
+            Self::Acquired {
+                thread,
+                grant,
+                lock,
+                token,
+            } => (
+                head(2, grant.0, lock.0) | (u64::from(thread.0) << 24),
+                token.0,
+            ),
+            Self::Refused {
+                thread,
+                grant,
+                lock,
+            } => (head(3, grant.0, lock.0), u64::from(thread.0)),
+            Self::AcquireUnknown {
+                thread,
+                grant,
+                lock,
+            } => (head(4, grant.0, lock.0), u64::from(thread.0)),
+            Self::AcquireAbandoned { thread, lock } => (head(5, thread.0.into(), lock.0), 0),
+            Self::ReleaseInvoked { grant } => (head(6, grant.0, 0), 0),
+            Self::ReleaseDone { grant } => (head(7, grant.0, 0), 0),
+            Self::Lost { grant } => (head(8, grant.0, 0), 0),
+            Self::Step { grant } => (head(9, grant.0, 0), 0),
+            Self::KeySet {
+                server,
+                lock,
+                by,
+                owner,
+                deadline,
+                how,
+                commits,
+            } => (
+                head(if commits { 10 } else { 11 }, by.0, server.0)
+                    ^ (u64::from(owner.0) << 16)
+                    ^ (u64::from(lock.0) << 48),
+                deadline.as_nanos().wrapping_add(how as u64),
+            ),
+            Self::KeyGone {
+                server,
+                lock,
+                by,
+                owner,
+                how,
+            } => (
+                head(12, by.0, server.0) ^ (u64::from(lock.0) << 48),
+                pair(owner.0, how as u32),
+            ),
+            Self::Accessed {
+                resource,
+                grant,
+                token,
+                job,
+                access,
+                outcome,
+                checked,
+                regressed,
+            } => (
+                head(13, grant.0, resource.0)
+                    | ((access as u64) << 24)
+                    | ((outcome as u64) << 26)
+                    | ((checked as u64) << 28)
+                    | ((regressed as u64) << 29),
+                token.0 ^ (u64::from(job.0) << 32),
+            ),
+            Self::Paused { process, until } => (head(20, 0, process.0), until.as_nanos()),
+            Self::Resumed { process } => (head(21, 0, process.0), 0),
+            Self::Stalled { thread, until } => (head(22, 0, thread.0), until.as_nanos()),
+            Self::Unstalled { thread } => (head(23, 0, thread.0), 0),
+            Self::Crashed { process } => (head(24, 0, process.0), 0),
+            Self::Restarted { process } => (head(25, 0, process.0), 0),
+            Self::Finished { thread } => (head(26, 0, thread.0), 0),
+            Self::ServerDown { server, until } => (head(27, 0, server.0), until.as_nanos()),
+            Self::ServerUp { server } => (head(28, 0, server.0), 0),
+            Self::ServerStalled { server, until } => (head(29, 0, server.0), until.as_nanos()),
+            Self::Promoted { server } => (head(30, 0, server.0), 0),
+            Self::Demoted { server } => (head(31, 0, server.0), 0),
+            Self::DataLost { server } => (head(32, 0, server.0), 0),
+            Self::TokensForgotten { resource } => (head(33, 0, resource.0), 0),
+            Self::ServerClock { server, by } => (head(34, 0, server.0), by.cast_unsigned()),
+            Self::ProcessClock { process, by } => (head(35, 0, process.0), by.cast_unsigned()),
+            Self::LinkCut {
+                process,
+                server,
+                until,
+            } => (head(36, process.0.into(), server.0), until.as_nanos()),
+            Self::PeersCut {
+                server,
+                peer,
+                until,
+            } => (head(37, peer.0.into(), server.0), until.as_nanos()),
+            Self::Outsider { server } => (head(38, 0, server.0), 0),
+            Self::Healed => (head(39, 0, 0), 0),
+            Self::Sent {
+                call,
+                thread,
+                server,
+                arrives,
+            } => (
+                head(50, call.0, server.0) ^ (u64::from(thread.0) << 48),
+                arrives.as_nanos(),
+            ),
+            Self::Applied { call, server } => (head(51, call.0, server.0), 0),
+            Self::Replied {
+                call,
+                server,
+                arrives,
+            } => (head(52, call.0, server.0), arrives.as_nanos()),
+            Self::Seen { call } => (head(53, call.0, 0), 0),
+            Self::GivenUp { call } => (head(54, call.0, 0), 0),
+            Self::Dropped { call, leg } => (head(55, call.0, leg as u16), 0),
+            Self::PeerSent { from, to, arrives } => {
+                (head(56, from.0.into(), to.0), arrives.as_nanos())
+            }
+            Self::Passed {
+                thread,
+                moment,
+                step,
+            } => (head(57, step, thread.0), moment as u64),
+        }
+    }
+}
+
+impl Event {
+    /// Adds the event to a run's hash.
+    #[inline(always)]
+    pub fn hash_into(&self, hash: &mut RollingHash) {
+        let (first, second) = self.what.words();
+        hash.word(self.at.as_nanos() ^ first.rotate_left(40));
+        hash.word(first ^ second.rotate_left(17));
+    }
+
+    /// Returns the length from this event to a later instant.
+    #[must_use]
+    pub fn until(&self, later: Instant) -> Duration {
+        later.since(self.at)
+    }
+}
