@@ -1,0 +1,143 @@
+//! What happens to keys at lock servers.
+
+use fencepost_history::{GrantId, How, Instant, LockId, ServerId, What};
+
+use super::tell::{DETAIL, EFFECT, PLAIN, TURN, Teller, USUAL};
+use crate::reading::{Actor, KeyEnd, KeySpan, Mark, Reading};
+use crate::words::clock;
+
+/// Says what an event does to a key, if the step of its client does not say it already.
+pub(super) fn tell(teller: &mut Teller<'_>, event: usize) {
+    let entry = &teller.reading.history.events[event];
+    let mark = Mark { event, at: entry.at };
+    match entry.what {
+        What::KeySet { server, lock, by, owner, deadline, how, .. } => {
+            set(teller, mark, Set { server, lock, by, owner, deadline, how });
+        }
+        What::KeyGone { server, by, owner, how, .. } => gone(teller, mark, server, by, owner, how),
+        _ => {}
+    }
+}
+
+struct Set {
+    server: ServerId,
+    lock: LockId,
+    by: GrantId,
+    owner: GrantId,
+    deadline: Instant,
+    how: How,
+}
+
+fn set(teller: &mut Teller<'_>, mark: Mark, set: Set) {
+    let reading = teller.reading;
+    let client = reading.client(set.by);
+    let owner = reading.client(set.owner);
+    let until = match set.deadline {
+        Instant::NEVER => "without expiry".to_owned(),
+        deadline => format!("until {}", clock(deadline)),
+    };
+    let foreign = set.owner != GrantId::NONE && set.owner != set.by;
+    let (weight, text) = match set.how {
+        How::Extend if foreign => {
+            (EFFECT, format!("prolongs the key of {owner} {until}, as {client} asked"))
+        }
+        How::Extend => {
+            let last = is_last_renewal(reading, mark.event, &set);
+            let weight = if last { USUAL } else { DETAIL };
+            (weight, format!("prolongs the key of {client} {until}"))
+        }
+        How::Overwrite if foreign => {
+            (EFFECT, format!("gives the key of {owner} to {client} {until}"))
+        }
+        How::Create | How::Overwrite if reading.hold(set.by).is_none() => {
+            (TURN, format!("sets the key for {client} {until}, but {client} never learns of it"))
+        }
+        How::Create if set.deadline == Instant::NEVER => {
+            (USUAL, format!("sets the key for {client} without expiry"))
+        }
+        How::Restore => (TURN, format!("has the key of {owner} back {until}")),
+        How::Create | How::Overwrite => (DETAIL, format!("sets the key for {client} {until}")),
+        How::Delete | How::Expire | How::Lose => return,
+    };
+    teller.say(mark, Actor::Server(set.server), weight, text);
+    unfold(teller, mark.event);
+}
+
+fn gone(
+    teller: &mut Teller<'_>,
+    mark: Mark,
+    server: ServerId,
+    by: GrantId,
+    owner: GrantId,
+    how: How,
+) {
+    let reading = teller.reading;
+    let (client, victim) = (reading.client(by), reading.client(owner));
+    let (weight, text) = match how {
+        // The step of the client's release shows the same command.
+        How::Delete if by == owner && reading.hold(by).is_some() => {
+            (DETAIL, format!("deletes the key of {client}: released"))
+        }
+        How::Delete if by == owner => (PLAIN, format!("deletes the key of {client}")),
+        How::Delete => (EFFECT, format!("deletes the key of {victim}, as {client} asked")),
+        How::Lose => (TURN, format!("loses the key of {victim} with other data")),
+        How::Expire => return,
+        How::Create | How::Overwrite | How::Extend | How::Restore => {
+            (EFFECT, format!("no longer has the key of {victim}"))
+        }
+    };
+    teller.say(mark, Actor::Server(server), weight, text);
+    unfold(teller, mark.event);
+}
+
+fn unfold(teller: &mut Teller<'_>, event: usize) {
+    let reading = teller.reading;
+    let call = reading.causes.get(&event).map(|&index| &reading.calls[index]);
+    teller.unfold(call);
+}
+
+/// Tells expiries at the deadline, not at the later moment when somebody looks.
+pub(super) fn expiries(teller: &mut Teller<'_>) {
+    let reading = teller.reading;
+    for key in reading.keys.iter().filter(|key| key.end == KeyEnd::Expired) {
+        let owner = reading.client(key.owner);
+        let believed = reading
+            .hold(key.owner)
+            .is_some_and(|hold| hold.from.at <= key.to.at && key.to.at < hold.to.at);
+        let (weight, rest) = match believed {
+            true if teller.matters(key.owner) => (TURN, format!("; nobody tells {owner}")),
+            true => (USUAL, format!("; nobody tells {owner}")),
+            false => (PLAIN, String::new()),
+        };
+        let text = format!("lets the key of {owner} expire{rest}");
+        // The last event until then is what the step has in its causal past.
+        let events = &reading.history.events;
+        let before = events.partition_point(|event| event.at <= key.to.at);
+        let told = if key.told { key.to.event } else { before.saturating_sub(1) };
+        let mark = Mark { event: told, at: key.to.at };
+        teller.say(mark, Actor::Server(key.server), weight, text);
+    }
+}
+
+/// Returns the deadline that a key had when it was first given one.
+pub(super) fn first_deadline(reading: &Reading<'_>, key: &KeySpan) -> Option<Instant> {
+    let events = &reading.history.events;
+    events[key.from.event..].iter().find_map(|event| match event.what {
+        What::KeySet { server, lock, by, deadline, .. }
+            if (server, lock, by) == (key.server, key.lock, key.owner) =>
+        {
+            (deadline != Instant::NEVER).then_some(deadline)
+        }
+        _ => None,
+    })
+}
+
+fn is_last_renewal(reading: &Reading<'_>, event: usize, set: &Set) -> bool {
+    !reading.history.events[event + 1..].iter().any(|later| {
+        matches!(
+            later.what,
+            What::KeySet { server, lock, by, how: How::Extend, .. }
+                if (server, lock, by) == (set.server, set.lock, set.by)
+        )
+    })
+}

@@ -1,0 +1,358 @@
+//! One sentence for each event that a reader should know of.
+
+use fencepost_history::{GrantId, Instant, LockId, ThreadId, What};
+
+use super::{Exchange, Step, accesses, keys};
+use crate::Story;
+use crate::reading::{Actor, Call, Ending, Hold, Mark, Reading};
+use crate::words::{clock, list, short, signed};
+
+/// Below this weight a step is folded away.
+pub(super) const PLAIN: u8 = 30;
+pub(super) const FAULT: u8 = 200;
+pub(super) const TURN: u8 = 180;
+pub(super) const EFFECT: u8 = 150;
+pub(super) const USUAL: u8 = 100;
+pub(super) const DETAIL: u8 = 20;
+
+/// Collects the steps of a run.
+pub(super) struct Teller<'a> {
+    pub(super) story: &'a Story,
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) steps: Vec<Step>,
+}
+
+pub(super) fn all<'a>(story: &'a Story, reading: &'a Reading<'a>) -> Vec<Step> {
+    let mut teller = Teller { story, reading, steps: Vec::new() };
+    for event in 0..reading.history.events.len() {
+        teller.asking(event);
+        teller.faults(event);
+        teller.messages(event);
+        keys::tell(&mut teller, event);
+        accesses::tell(&mut teller, event);
+    }
+    keys::expiries(&mut teller);
+    teller.steps
+}
+
+impl<'a> Teller<'a> {
+    /// Adds a step.
+    pub(super) fn say(&mut self, mark: Mark, actor: Actor, weight: u8, text: String) {
+        let fault = self.story.faults.iter().find(|fault| fault.event == Some(mark.event));
+        let fault = fault.map(|fault| fault.label.clone());
+        let weight = if fault.is_some() { FAULT } else { weight };
+        let text = match &fault {
+            Some(label) => format!("{label}: {text}"),
+            None => text,
+        };
+        self.steps.push(Step {
+            number: None,
+            at: mark.at,
+            who: self.reading.name(actor),
+            text,
+            exchanges: Vec::new(),
+            event: mark.event,
+            kinds: Vec::new(),
+            fault,
+            actor,
+            weight,
+        });
+    }
+
+    /// Unfolds calls under the step that was said last.
+    pub(super) fn unfold(&mut self, calls: impl IntoIterator<Item = &'a Call<'a>>) {
+        let exchanges: Vec<_> = calls.into_iter().filter_map(|call| self.exchange(call)).collect();
+        if let Some(step) = self.steps.last_mut() {
+            step.exchanges = exchanges;
+        }
+    }
+
+    fn exchange(&self, call: &Call<'_>) -> Option<Exchange> {
+        let reply = match call.reply {
+            _ if call.request_lost() => "(the request is lost)",
+            Some(_) if call.reply_lost() => "(the reply is lost)",
+            Some(reply) => reply,
+            None => "(no reply)",
+        };
+        Some(Exchange {
+            server: self.reading.server_name(call.server),
+            command: call.command?.to_owned(),
+            reply: reply.to_owned(),
+        })
+    }
+
+    pub(super) fn thread(&self, thread: ThreadId) -> Actor {
+        Actor::Process(self.reading.history.names.process_of(thread))
+    }
+
+    /// Returns `c1/renewer: ` where a sentence is about another thread than the worker.
+    fn part(&self, thread: ThreadId) -> String {
+        match self.reading.history.names.threads.get(thread.index()) {
+            Some(known) if known.role != "worker" => format!("({}) ", known.role),
+            _ => String::new(),
+        }
+    }
+
+    /// Returns whether a grant takes part in a finding, or whether there is none.
+    pub(super) fn matters(&self, grant: GrantId) -> bool {
+        self.story.findings.is_empty()
+            || self.story.findings.iter().any(|finding| finding.grants.contains(&grant))
+    }
+
+    pub(super) fn others_at(&self, hold: &Hold, at: Instant) -> Vec<String> {
+        let others = self.reading.holds.iter().filter(|other| {
+            other.lock == hold.lock
+                && other.thread != hold.thread
+                && other.from.event < hold.from.event
+                && at < other.to.at
+        });
+        others.map(|other| self.reading.client(other.grant)).collect()
+    }
+
+    fn asking(&mut self, event: usize) {
+        let mark = Mark { event, at: self.reading.history.events[event].at };
+        let names = &self.reading.history.names;
+        match self.reading.history.events[event].what {
+            What::Acquired { thread, grant, lock, .. } => {
+                self.acquired(mark, thread, grant, lock);
+            }
+            What::Refused { thread, lock, .. } => {
+                let weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
+                let text =
+                    format!("{}finds the lock {} taken", self.part(thread), names.lock(lock));
+                self.say(mark, self.thread(thread), weight, text);
+                self.unfold(self.attempt(thread, event));
+            }
+            What::AcquireUnknown { thread, lock, .. } => {
+                let lock = names.lock(lock);
+                let text = format!("gets no answer: it does not know whether it has {lock}");
+                self.say(mark, self.thread(thread), TURN, self.part(thread) + &text);
+                self.unfold(self.attempt(thread, event));
+            }
+            What::AcquireAbandoned { thread, lock } => {
+                let text = format!("{}stops asking for {}", self.part(thread), names.lock(lock));
+                self.say(mark, self.thread(thread), USUAL, text);
+            }
+            What::ReleaseInvoked { grant } => self.releases(mark, grant),
+            What::Lost { grant } => {
+                let Some(&thread) = self.reading.holders.get(&grant) else { return };
+                let text = "learns that it has lost the lock and stops".to_owned();
+                self.say(mark, self.thread(thread), TURN, text);
+            }
+            _ => {}
+        }
+    }
+
+    fn acquired(&mut self, mark: Mark, thread: ThreadId, grant: GrantId, lock: LockId) {
+        let Some(hold) = self.reading.hold(grant) else { return };
+        let keys: Vec<_> = self
+            .reading
+            .keys
+            .iter()
+            .filter(|key| key.owner == grant && key.from.event < mark.event)
+            .collect();
+        let lock = self.reading.history.names.lock(lock);
+        let mut text = format!("{}gets the lock {lock}", self.part(thread));
+        if let [key] = keys[..] {
+            text += &format!(" from {}", self.reading.server_name(key.server));
+        } else if !keys.is_empty() {
+            text += &format!(" from {} servers", keys.len());
+        }
+        if let Some(token) = hold.token.number() {
+            text += &format!(", token {token}");
+        }
+        let others = self.others_at(hold, mark.at);
+        if !others.is_empty() {
+            text += &format!("; {} believes it too: two holders from here on", list(&others));
+        } else if let [key] = keys[..]
+            && let Some(deadline) = keys::first_deadline(self.reading, key)
+        {
+            text += &format!("; the key is to expire at {}", clock(deadline));
+        }
+        let weight = if self.matters(grant) { TURN } else { USUAL };
+        self.say(mark, self.thread(thread), weight, text);
+        self.unfold(self.attempt(thread, mark.event));
+    }
+
+    fn releases(&mut self, mark: Mark, grant: GrantId) {
+        let Some(&thread) = self.reading.holders.get(&grant) else { return };
+        let weight = if self.matters(grant) { EFFECT - 1 } else { USUAL };
+        let reading: &'a Reading<'a> = self.reading;
+        let calls: Vec<_> = reading
+            .calls
+            .iter()
+            .filter(|call| call.thread == thread && call.sent.event > mark.event)
+            .take_while(|call| !self.asks_between(thread, mark.event, call.sent.event))
+            .collect();
+        let text = format!("{}begins to release the lock", self.part(thread));
+        self.say(mark, self.thread(thread), weight, text);
+        self.unfold(calls);
+    }
+
+    fn asks_between(&self, thread: ThreadId, from: usize, to: usize) -> bool {
+        self.reading.history.events[from..to].iter().any(
+            |event| matches!(event.what, What::AcquireInvoked { thread: by, .. } if by == thread),
+        )
+    }
+
+    fn attempt(&self, thread: ThreadId, event: usize) -> Vec<&'a Call<'a>> {
+        let reading: &'a Reading<'a> = self.reading;
+        let events = &reading.history.events;
+        let start = (0..event).rev().find(|&index| match events[index].what {
+            What::AcquireInvoked { thread: by, .. }
+            | What::Refused { thread: by, .. }
+            | What::AcquireUnknown { thread: by, .. } => by == thread,
+            _ => false,
+        });
+        let start = start.unwrap_or(0);
+        let calls = reading.calls.iter().filter(|call| {
+            call.thread == thread && call.sent.event > start && call.sent.event < event
+        });
+        calls.collect()
+    }
+
+    fn is_first_refusal(&self, event: usize, thread: ThreadId) -> bool {
+        let events = self.reading.history.events[..event].iter().rev();
+        for earlier in events {
+            match earlier.what {
+                What::Refused { thread: by, .. } if by == thread => return false,
+                What::AcquireInvoked { thread: by, .. } if by == thread => return true,
+                _ => {}
+            }
+        }
+        true
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of fault and recovery")]
+    fn faults(&mut self, event: usize) {
+        let reading = self.reading;
+        let names = &reading.history.names;
+        let at = reading.history.events[event].at;
+        let mark = Mark { event, at };
+        let until = |until: Instant| match until {
+            Instant::NEVER => "for good".to_owned(),
+            until => format!("for {}", short(until.since(at))),
+        };
+        let (actor, weight, text) = match reading.history.events[event].what {
+            What::Paused { process, until: end } => {
+                let blind = reading.holds.iter().any(|hold| {
+                    names.process_of(hold.thread) == process
+                        && hold.from.event < event
+                        && hold.to.event > event
+                });
+                let blind = if blind { ", lock in hand, and cannot see time pass" } else { "" };
+                (Actor::Process(process), FAULT, format!("stops {}{blind}", until(end)))
+            }
+            What::Resumed { process } => {
+                let text = "wakes up and goes on where it stopped".to_owned();
+                (Actor::Process(process), TURN, text)
+            }
+            What::Stalled { thread, until: end } => {
+                let role = &names.threads[thread.index()].role;
+                let text = format!("the thread {role} stops {}; others run on", until(end));
+                (self.thread(thread), FAULT, text)
+            }
+            What::Unstalled { thread } => {
+                let role = &names.threads[thread.index()].role;
+                (self.thread(thread), TURN, format!("the thread {role} goes on where it stopped"))
+            }
+            What::Crashed { process } => {
+                let held = reading
+                    .holds
+                    .iter()
+                    .any(|hold| hold.ending == Ending::Crashed && hold.to.event == event);
+                let held = if held { " while it holds the lock" } else { "" };
+                (Actor::Process(process), FAULT, format!("crashes{held}; its memory is gone"))
+            }
+            What::Restarted { process } => {
+                (Actor::Process(process), TURN, "starts anew and remembers nothing".to_owned())
+            }
+            What::ServerDown { server, until: end } => {
+                (Actor::Server(server), FAULT, format!("goes down {}", until(end)))
+            }
+            What::ServerUp { server } => (Actor::Server(server), TURN, "is back".to_owned()),
+            What::ServerStalled { server, until: end } => {
+                (Actor::Server(server), FAULT, format!("executes nothing {}", until(end)))
+            }
+            What::Promoted { server } => {
+                (Actor::Server(server), TURN, "becomes the master".to_owned())
+            }
+            What::Demoted { server } => {
+                (Actor::Server(server), TURN, "is no longer the master".to_owned())
+            }
+            What::DataLost { server } => (Actor::Server(server), TURN, "loses its data".to_owned()),
+            What::TokensForgotten { resource } => {
+                let text = "forgets the highest token that it has seen".to_owned();
+                (Actor::Server(reading.resource_server(resource)), TURN, text)
+            }
+            What::ServerClock { server, by } => {
+                (Actor::Server(server), FAULT, format!("its clock jumps by {}", signed(by)))
+            }
+            What::ProcessClock { process, by } => {
+                (Actor::Process(process), FAULT, format!("its clock jumps by {}", signed(by)))
+            }
+            What::LinkCut { process, server, until: end } => {
+                let server = reading.server_name(server);
+                (Actor::Process(process), FAULT, format!("is cut off from {server} {}", until(end)))
+            }
+            What::PeersCut { server, peer, until: end } => {
+                let peer = reading.server_name(peer);
+                (Actor::Server(server), FAULT, format!("is cut off from {peer} {}", until(end)))
+            }
+            What::Outsider { server } => {
+                let command = reading.history.detail(event).unwrap_or("a command");
+                (Actor::Server(server), FAULT, format!("executes an outsider's {command}"))
+            }
+            _ => return,
+        };
+        self.say(mark, actor, weight, text);
+    }
+
+    fn messages(&mut self, event: usize) {
+        let at = self.reading.history.events[event].at;
+        let mark = Mark { event, at };
+        let Some(call) = self.call_of(event) else { return };
+        let server = self.reading.server_name(call.server);
+        let what = call.command.map_or_else(String::new, |command| format!(" ({command})"));
+        let late = |arrives: Instant| self.reading.is_late(at, arrives);
+        match self.reading.history.events[event].what {
+            What::Sent { thread, arrives, .. } if late(arrives) => {
+                let delay = short(arrives.since(at));
+                let text =
+                    format!("sends a request to {server} that takes {delay} to arrive{what}");
+                self.say(mark, self.thread(thread), TURN, text);
+            }
+            What::Sent { thread, .. } if call.request_lost() => {
+                let text = format!("sends a request to {server} that is lost{what}");
+                self.say(mark, self.thread(thread), TURN, text);
+            }
+            What::Replied { arrives, server: from, .. } if late(arrives) => {
+                let delay = short(arrives.since(at));
+                let to = self.reading.history.names.thread(call.thread);
+                let text = format!("answers {to}, but the reply takes {delay} to arrive{what}");
+                self.say(mark, Actor::Server(from), TURN, text);
+            }
+            What::Replied { server: from, .. } if call.reply_lost() => {
+                let to = self.reading.history.names.thread(call.thread);
+                let text = format!("answers {to}, but the reply is lost{what}");
+                self.say(mark, Actor::Server(from), TURN, text);
+            }
+            What::GivenUp { .. } => {
+                let text = format!("stops waiting for {server}{what}");
+                self.say(mark, self.thread(call.thread), USUAL, text);
+            }
+            _ => return,
+        }
+        self.unfold([call]);
+    }
+
+    fn call_of(&self, event: usize) -> Option<&'a Call<'a>> {
+        let reading: &'a Reading<'a> = self.reading;
+        match self.reading.history.events[event].what {
+            What::Sent { call, .. } | What::Replied { call, .. } | What::GivenUp { call } => {
+                reading.calls.iter().find(|known| known.id == call)
+            }
+            _ => None,
+        }
+    }
+}
