@@ -1,0 +1,487 @@
+//! The list of checkers, and the one place that hands events to them.
+//!
+//! A checker is a file below this module with its [`Entry`] and a few small functions over the
+//! table of facts; it is called for the events that it cares about and for no others.
+
+mod deadlock;
+mod double_holder;
+mod double_run;
+mod duplicate_effect;
+mod false_refusal;
+mod fence_regression;
+mod foreign_release;
+mod foreign_renew;
+mod ghost_hold;
+mod late_write;
+mod lost_update;
+mod orphan_no_ttl;
+mod save;
+mod self_block;
+mod stale_read;
+mod stale_write;
+mod token_regression;
+mod unbounded_wait;
+
+use fencepost_history::{
+    Access as Direction, AccessOutcome, Event, GrantId, How, Instant, LockId, ProcessId, ServerId,
+    ThreadId, Token, What,
+};
+
+use crate::facts::{Access, Facts, Key, Now};
+use crate::order::ResourceOrder;
+use crate::{Finding, Findings, Kind, KindSet, Rules, Tally, takeover};
+
+use double_holder::DoubleHolder;
+use duplicate_effect::DuplicateEffect;
+use lost_update::LostUpdate;
+use unbounded_wait::UnboundedWait;
+
+/// What people should know of a kind of finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The kind.
+    pub kind: Kind,
+    /// What it means, in one sentence.
+    pub definition: &'static str,
+    /// The kinds that may come along with it without being surprising.
+    ///
+    /// This is meant for one step: what a companion's companions are does not matter.
+    pub companions: &'static [Kind],
+}
+
+/// All built-in checkers, the most severe kind first.
+pub const LIST: &[Entry] = &[
+    lost_update::ENTRY,
+    stale_write::ENTRY,
+    duplicate_effect::ENTRY,
+    token_regression::ENTRY,
+    fence_regression::ENTRY,
+    late_write::ENTRY,
+    double_run::ENTRY,
+    double_holder::ENTRY,
+    foreign_release::ENTRY,
+    foreign_renew::ENTRY,
+    orphan_no_ttl::ENTRY,
+    deadlock::ENTRY,
+    unbounded_wait::ENTRY,
+    ghost_hold::ENTRY,
+    stale_read::ENTRY,
+    false_refusal::ENTRY,
+    self_block::ENTRY,
+    save::ENTRY,
+];
+
+/// Returns what people should know of a kind; nothing for [`Kind::Own`].
+#[must_use]
+pub fn entry(kind: Kind) -> Option<&'static Entry> {
+    LIST.iter().find(|entry| entry.kind == kind)
+}
+
+impl Kind {
+    /// Returns the kind's meaning in one sentence.
+    #[must_use]
+    pub fn definition(self) -> &'static str {
+        entry(self).map_or("A checker of one's own found something.", |entry| entry.definition)
+    }
+
+    /// Returns the kinds that may come along with this one without being surprising.
+    #[must_use]
+    pub fn companions(self) -> KindSet {
+        entry(self).map_or(KindSet::EMPTY, |entry| KindSet::of(entry.companions))
+    }
+}
+
+/// What a checker of one's own implements.
+pub trait Checker {
+    /// Forgets the last run.
+    fn reset(&mut self);
+
+    /// Sees one event; `index` is its place in the order that checkers compare.
+    fn event(&mut self, index: u32, event: &Event, findings: &mut Findings);
+
+    /// Sees the end of the run, settle phase included.
+    fn end(&mut self, at: Instant, findings: &mut Findings);
+}
+
+/// All checkers at work on one run after the other.
+pub struct Checkers {
+    facts: Facts,
+    findings: Findings,
+    double_holder: DoubleHolder,
+    duplicate_effect: DuplicateEffect,
+    lost_update: LostUpdate,
+    resource_order: ResourceOrder,
+    unbounded_wait: UnboundedWait,
+    own: Vec<Box<dyn Checker>>,
+    last: u32,
+}
+
+impl Checkers {
+    /// Makes the built-in checkers for the runs of one scenario.
+    #[must_use]
+    pub fn new(rules: &Rules) -> Self {
+        Self {
+            facts: Facts::new(rules),
+            findings: Findings::new(rules.purpose.judged()),
+            double_holder: DoubleHolder::default(),
+            duplicate_effect: DuplicateEffect::default(),
+            lost_update: LostUpdate::default(),
+            resource_order: ResourceOrder::default(),
+            unbounded_wait: UnboundedWait::new(rules.threads.len()),
+            own: Vec::new(),
+            last: 0,
+        }
+    }
+
+    /// Adds a checker of one's own.
+    pub fn add(&mut self, checker: Box<dyn Checker>) {
+        self.own.push(checker);
+    }
+
+    /// Forgets the last run and keeps the memory.
+    pub fn reset(&mut self) {
+        self.facts.reset();
+        self.findings.reset();
+        self.double_holder.reset();
+        self.duplicate_effect.reset();
+        self.lost_update.reset();
+        self.resource_order.reset();
+        self.unbounded_wait.reset();
+        for own in &mut self.own {
+            own.reset();
+        }
+        self.last = 0;
+    }
+
+    /// Returns the findings; they are in the order of events once the run has ended.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        self.findings.list()
+    }
+
+    /// Returns the kinds that are violated.
+    #[must_use]
+    pub const fn violated(&self) -> KindSet {
+        self.findings.violated()
+    }
+
+    /// Returns the kinds of which there are notes.
+    #[must_use]
+    pub const fn noted(&self) -> KindSet {
+        self.findings.noted()
+    }
+
+    /// Returns what was counted.
+    #[must_use]
+    pub const fn tally(&self) -> &Tally {
+        &self.facts.tally
+    }
+
+    /// Judges the next event; `index` is its place in the order that checkers compare.
+    ///
+    /// An open double-holder is a finding once its overlap ends, at the latest at the end.
+    #[inline]
+    pub fn event(&mut self, index: u32, event: &Event) {
+        let now = Now { index, at: event.at };
+        self.last = index;
+        if self.unbounded_wait.is_on() {
+            self.unbounded_wait.advance(&self.facts, now.at);
+        }
+        self.judge(now, &event.what);
+        for own in &mut self.own {
+            own.event(index, event, &mut self.findings);
+        }
+    }
+
+    /// Ends the run: what is still open is judged as of `at`.
+    pub fn end(&mut self, at: Instant) {
+        let now = Now { index: self.last, at };
+        self.double_holder.end(&self.facts, now, &mut self.findings);
+        if self.unbounded_wait.is_on() {
+            self.unbounded_wait.advance(&self.facts, at);
+            self.unbounded_wait.end(&self.facts, now, &mut self.findings);
+        }
+        orphan_no_ttl::end(&self.facts, now, &mut self.findings);
+        ghost_hold::end(&mut self.facts, now, &mut self.findings);
+        if self.facts.waiting > 0 {
+            deadlock::end(&self.facts, now, &mut self.findings);
+        }
+        for own in &mut self.own {
+            own.end(at, &mut self.findings);
+        }
+        self.findings.sort();
+    }
+
+    #[inline]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rarer events have a match of their own"
+    )]
+    fn judge(&mut self, now: Now, what: &What) {
+        match *what {
+            What::AcquireInvoked { thread, lock } => {
+                if self.facts.ask(now, thread, lock) {
+                    self.unbounded_wait.asked(thread);
+                }
+            }
+            What::Acquired { thread, grant, lock, token } => {
+                self.acquired(now, thread, grant, lock, token);
+            }
+            What::Refused { thread, lock, .. } => {
+                self.facts.tally.refusals += 1;
+                if self.facts.locks[lock.index()].unknown > 0 {
+                    self_block::refused(&mut self.facts, now, thread, lock, &mut self.findings);
+                }
+            }
+            What::AcquireUnknown { thread, grant, lock } => {
+                self.facts.tally.unknown += 1;
+                self.facts.give_up(thread, grant, lock);
+            }
+            What::AcquireAbandoned { thread, .. } => self.stop_asking(now, thread),
+            What::ReleaseInvoked { grant } => {
+                self.facts.tally.releases += 1;
+                self.disbelieve(now, grant);
+            }
+            What::Lost { grant } => {
+                self.facts.tally.losses += 1;
+                self.disbelieve(now, grant);
+            }
+            What::Step { grant } => {
+                double_run::step(&mut self.facts, now, grant, &mut self.findings)
+            }
+            What::KeySet { server, lock, by, owner, deadline, how, commits } => {
+                if commits {
+                    self.facts.commit(now, by);
+                }
+                let key = Key { server, owner: by, since: now.at, deadline };
+                self.key_set(now, lock, owner, how, key);
+            }
+            What::KeyGone { server, lock, by, owner, how } => {
+                self.key_gone(now, [by, owner], server, lock, how);
+            }
+            What::Accessed { resource, grant, token, job, access, outcome, checked, regressed } => {
+                let access = Access {
+                    resource,
+                    grant,
+                    token,
+                    job,
+                    is_write: access == Direction::Write,
+                    regressed: checked & regressed,
+                };
+                self.accessed(now, &access, outcome);
+            }
+            What::ReleaseDone { .. } => {}
+            _ => self.disturbed(now, what),
+        }
+    }
+
+    /// Handles faults, recoveries and what is nobody's business here.
+    #[cold]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other events change no fact")]
+    fn disturbed(&mut self, now: Now, what: &What) {
+        let facts = &mut self.facts;
+        match *what {
+            What::Paused { process, until } => set_until(facts, process, until),
+            What::Resumed { process } => set_until(facts, process, Instant::ZERO),
+            What::Stalled { thread, until } => facts.threads[thread.index()].until = until,
+            What::Unstalled { thread } => facts.threads[thread.index()].until = Instant::ZERO,
+            What::Crashed { process } => self.crashed(now, process),
+            What::Restarted { process } => {
+                for thread in facts.threads.iter_mut().filter(|thread| thread.process == process) {
+                    thread.finished = false;
+                }
+            }
+            What::Finished { thread } => {
+                facts.threads[thread.index()].finished = true;
+                self.stop_asking(now, thread);
+            }
+            What::Promoted { server } => {
+                for (lock, rules) in facts.locks.iter_mut().zip(&facts.rules.locks) {
+                    if !rules.independent && rules.servers.contains(&server) {
+                        lock.master = Some(server);
+                    }
+                }
+            }
+            What::DataLost { server } => {
+                ghost_hold::data_lost(facts, now, server, &mut self.findings)
+            }
+            What::ServerClock { server, by } => ghost_hold::clock_stepped(facts, server, by),
+            What::Healed => self.unbounded_wait.start(now.at),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn acquired(&mut self, now: Now, thread: ThreadId, id: GrantId, lock: LockId, token: Token) {
+        self.stop_asking(now, thread);
+        if !self.facts.believe(now, thread, id, lock, token) {
+            return;
+        }
+        self.facts.tally.acquisitions += 1;
+        if !self.facts.locks[lock.index()].believers.is_empty() {
+            self.double_holder.acquired(&self.facts, id);
+        }
+        if !self.facts.ties(now).is_empty() {
+            double_run::tied(&mut self.facts, now, id, &mut self.findings);
+            late_write::tied(&self.facts, now, id, &mut self.findings);
+        }
+        token_regression::acquired(&mut self.facts, now, id, &mut self.findings);
+        takeover::acquired(&mut self.facts, now, lock);
+        let ord = self.facts.grants[id.index()].ord;
+        let lock = &mut self.facts.locks[lock.index()];
+        lock.believers.push(id);
+        if lock.newest == GrantId::NONE || ord > lock.newest_ord {
+            lock.newest = id;
+            lock.newest_ord = ord;
+        }
+    }
+
+    #[inline]
+    fn disbelieve(&mut self, now: Now, id: GrantId) {
+        if self.facts.disbelieve(now, id) && self.double_holder.is_open() {
+            self.double_holder.disbelieved(&self.facts, now, id, &mut self.findings);
+        }
+    }
+
+    #[inline]
+    fn stop_asking(&mut self, now: Now, thread: ThreadId) {
+        if self.unbounded_wait.is_on() {
+            self.unbounded_wait.stopped(&self.facts, now, thread, &mut self.findings);
+        }
+        self.facts.stop_asking(thread);
+    }
+
+    fn crashed(&mut self, now: Now, process: ProcessId) {
+        for lock in 0..self.facts.locks.len() {
+            let mut place = 0;
+            while let Some(id) = self.facts.locks[lock].believers.get(place).copied() {
+                let thread = self.facts.grant(id).thread;
+                if self.facts.threads[thread.index()].process == process {
+                    self.disbelieve(now, id);
+                    takeover::crashed(&mut self.facts, now, lock);
+                } else {
+                    place += 1;
+                }
+            }
+        }
+        let facts = &mut self.facts;
+        for index in 0..facts.threads.len() {
+            let thread = &mut facts.threads[index];
+            if thread.process == process {
+                thread.until = Instant::ZERO;
+                facts.waiting -= u32::from(thread.waits.is_some());
+                thread.waits = None;
+            }
+        }
+        if let Some(process) = facts.processes.get_mut(process.index()) {
+            process.incarnation += 1;
+            process.until = Instant::ZERO;
+        }
+    }
+
+    #[inline]
+    fn key_set(&mut self, now: Now, id: LockId, owner: GrantId, how: How, mut key: Key) {
+        if owner != key.owner && owner != GrantId::NONE {
+            foreign_renew::key_set(
+                &self.facts,
+                now,
+                [key.owner, owner],
+                key.server,
+                id,
+                how,
+                &mut self.findings,
+            );
+        }
+        let keeps = how == How::Extend || (how == How::Restore && key.owner == GrantId::NONE);
+        if keeps && owner != GrantId::NONE {
+            key.owner = owner;
+        }
+        let lock = &mut self.facts.locks[id.index()];
+        lock.keyed = true;
+        let Some(place) = lock.keys.iter_mut().find(|other| other.server == key.server) else {
+            lock.keys.push(key);
+            return;
+        };
+        if place.owner == key.owner && how != How::Create {
+            key.since = place.since;
+        }
+        let before = std::mem::replace(place, key);
+        if before.owner != GrantId::NONE && (before.owner != key.owner || how == How::Create) {
+            ghost_hold::ended(&mut self.facts, now, id, &before, false, &mut self.findings);
+        }
+    }
+
+    #[inline]
+    fn key_gone(
+        &mut self,
+        now: Now,
+        [by, owner]: [GrantId; 2],
+        at: ServerId,
+        id: LockId,
+        how: How,
+    ) {
+        if by != owner {
+            foreign_release::key_gone(
+                &self.facts,
+                now,
+                [by, owner],
+                at,
+                id,
+                how,
+                &mut self.findings,
+            );
+        }
+        let lock = &mut self.facts.locks[id.index()];
+        let Some(place) = lock.keys.iter_mut().find(|key| key.server == at) else {
+            return;
+        };
+        let before = *place;
+        place.owner = GrantId::NONE;
+        place.deadline = Instant::NEVER;
+        if before.owner != GrantId::NONE {
+            let is_own = how == How::Delete && by == before.owner;
+            ghost_hold::ended(&mut self.facts, now, id, &before, is_own, &mut self.findings);
+        }
+    }
+
+    #[inline]
+    fn accessed(&mut self, now: Now, access: &Access, outcome: AccessOutcome) {
+        match outcome {
+            AccessOutcome::Accepted => {}
+            AccessOutcome::Refused => {
+                save::refused(&mut self.facts, now, access, &mut self.findings);
+                false_refusal::refused(&mut self.facts, now, access, &mut self.findings);
+                return;
+            }
+            AccessOutcome::Deduplicated => {
+                self.facts.tally.deduplicated += 1;
+                return;
+            }
+        }
+        let (facts, findings) = (&mut self.facts, &mut self.findings);
+        facts.tally.accesses += 1;
+        if access.regressed {
+            fence_regression::accepted(facts, now, access, findings);
+        }
+        if facts.grant_mut(access.grant).is_granted() {
+            if let Some(successor) = self.resource_order.accepted(facts, now, access) {
+                stale_write::after(facts, now, access, successor, findings);
+                stale_read::after(facts, now, access, successor, findings);
+            }
+            if access.is_write {
+                late_write::accepted(facts, now, access, findings);
+            }
+        }
+        self.lost_update.accepted(facts, now, access, findings);
+        if access.is_write {
+            self.duplicate_effect.accepted(facts, now, access, findings);
+            facts.tie(now, access.grant, Some(access.resource));
+        }
+    }
+}
+
+fn set_until(facts: &mut Facts, process: ProcessId, until: Instant) {
+    if let Some(process) = facts.processes.get_mut(process.index()) {
+        process.until = until;
+    }
+}

@@ -1,0 +1,30 @@
+//! stale-write: a superseded grant wrote after an access of its successor.
+
+use super::Entry;
+use crate::facts::{Access, Facts, Now};
+use crate::order::Latest;
+use crate::{Findings, Kind};
+
+pub(super) const ENTRY: Entry = Entry {
+    kind: Kind::StaleWrite,
+    definition: "A resource accepted a write of a grant after it had accepted an access of a newer \
+                 grant.",
+    companions: &[Kind::LostUpdate, Kind::LateWrite, Kind::DoubleRun],
+};
+
+#[cold]
+pub(super) fn after(
+    facts: &Facts,
+    now: Now,
+    access: &Access,
+    successor: Latest,
+    findings: &mut Findings,
+) {
+    if access.is_write {
+        let mut finding = facts.pair(Kind::StaleWrite, now, [access.grant, successor.grant]);
+        finding.resource = Some(access.resource);
+        finding.from = successor.at;
+        finding.first_event = successor.event;
+        findings.add(finding);
+    }
+}
