@@ -1,0 +1,75 @@
+//! A host's clocks.
+
+use fencepost_history::{Instant, LocalTime, WallTime};
+
+/// The wall clock's reading at the start of a run: 2024-01-01T00:00:00Z.
+pub(crate) const EPOCH: u64 = 1_704_067_200_000_000_000;
+
+/// A host's monotonic and wall clock at present.
+///
+/// The monotonic clock runs at a rate; the wall clock adds steps to it. A change of rate or a step
+/// keeps all earlier readings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    /// Where the present rate began, in true time.
+    since: u64,
+    /// The monotonic reading there.
+    base: u64,
+    /// How much faster than true time, in parts per billion.
+    rate: i64,
+    /// Wall reading less monotonic reading.
+    offset: i64,
+}
+
+impl Clock {
+    pub(crate) const fn new(rate: i64, offset: i64) -> Self {
+        Self { since: 0, base: 0, rate, offset: offset.wrapping_add(EPOCH.cast_signed()) }
+    }
+
+    #[inline(always)]
+    const fn monotonic(&self, now: Instant) -> u64 {
+        let gone = now.as_nanos() - self.since;
+        if self.rate == 0 { self.base + gone } else { self.base + self.scaled(gone) }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a clock's error is far below its reading")]
+    const fn scaled(&self, gone: u64) -> u64 {
+        gone.wrapping_add_signed((gone as i128 * self.rate as i128 / 1_000_000_000) as i64)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn local(&self, now: Instant) -> LocalTime {
+        LocalTime::from_nanos(self.monotonic(now))
+    }
+
+    #[inline(always)]
+    pub(crate) const fn wall(&self, now: Instant) -> WallTime {
+        WallTime::from_nanos(self.monotonic(now).saturating_add_signed(self.offset))
+    }
+
+    pub(crate) const fn step(&mut self, by: i64) {
+        self.offset = self.offset.saturating_add(by);
+    }
+
+    /// Returns when the wall clock will show a reading, if nothing steps it before.
+    pub(crate) fn instant_of(&self, wall: WallTime) -> Instant {
+        if wall == WallTime::NEVER {
+            return Instant::NEVER;
+        }
+        let target = i128::from(wall.as_nanos()) - i128::from(self.offset) - i128::from(self.base);
+        let gone = target * 1_000_000_000 / (1_000_000_000 + i128::from(self.rate));
+        let at = (i128::from(self.since) + gone).max(0);
+        Instant::from_nanos(u64::try_from(at).unwrap_or(u64::MAX))
+    }
+
+    /// Returns how long true time runs while the monotonic clock runs `length`.
+    #[inline(always)]
+    pub(crate) fn true_length(&self, length: u64) -> u64 {
+        if self.rate == 0 {
+            return length;
+        }
+        let scaled = u128::from(length) * 1_000_000_000
+            / u128::from(1_000_000_000_u64.saturating_add_signed(self.rate).max(1));
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,462 @@
+//! Faults as values, and the one door through which all of them reach the world.
+
+use fencepost_choice::{Anchor, SiteId};
+use fencepost_history::{Duration, Instant, ProcessId, ServerId, ThreadId, What};
+
+use crate::process::Thread;
+use crate::queue::{Entry, Order};
+use crate::world::{Action, World};
+use crate::{Services, process};
+
+/// One thing done to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// All threads of a process stop: garbage collection, SIGSTOP, migration of the machine.
+    Pause {
+        /// Which process.
+        process: ProcessId,
+        /// For how long.
+        length: Duration,
+    },
+    /// One thread stops: a slow query, a starved renewer.
+    Stall {
+        /// Which thread.
+        thread: ThreadId,
+        /// For how long.
+        length: Duration,
+    },
+    /// A process dies; [`Duration::MAX`] means that it is not started again.
+    Crash {
+        /// Which process.
+        process: ProcessId,
+        /// Until it is started again.
+        down: Duration,
+    },
+    /// A process's wall clock steps.
+    StepClock {
+        /// Which process.
+        process: ProcessId,
+        /// By how many nanoseconds.
+        by: i64,
+    },
+    /// A server dies and is started again.
+    Restart {
+        /// Which server.
+        server: ServerId,
+        /// Until it is started again.
+        down: Duration,
+    },
+    /// A server executes nothing, and then what has queued up.
+    StallServer {
+        /// Which server.
+        server: ServerId,
+        /// For how long.
+        length: Duration,
+    },
+    /// A server's wall clock steps.
+    StepServerClock {
+        /// Which server.
+        server: ServerId,
+        /// By how many nanoseconds.
+        by: i64,
+    },
+    /// An operation of the server's own kind: see [`Services::operate`].
+    Operate {
+        /// Which server.
+        server: ServerId,
+        /// Which of its operations.
+        operation: u32,
+    },
+    /// One direction of a link loses everything.
+    Cut {
+        /// Which direction, as the world numbers them.
+        link: u32,
+        /// For how long.
+        length: Duration,
+    },
+    /// Both directions of a link lose everything.
+    Partition {
+        /// One of its directions, as the world numbers them.
+        link: u32,
+        /// For how long.
+        length: Duration,
+    },
+    /// No fault: the site's answer takes effect where it is asked.
+    Nothing,
+}
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])* $name:ident = $label:literal,)*) => {
+        /// The kinds of faults, each with the label of its sites.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum FaultKind {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl FaultKind {
+            /// All kinds.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Returns the label that its sites begin with.
+            #[must_use]
+            pub const fn label(self) -> &'static str {
+                match self {
+                    $(Self::$name => $label,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// All threads of a process stop.
+    Pause = "client.pause",
+    /// One thread stops.
+    Stall = "client.stall",
+    /// A process dies.
+    Crash = "client.crash",
+    /// A host's wall clock steps.
+    Clock = "clock.step",
+    /// A message is lost.
+    Loss = "net.loss",
+    /// A message comes later than its latency.
+    Delay = "net.delay",
+    /// One direction of a link loses everything from a message on.
+    Cut = "net.cut",
+    /// Both directions of a link lose everything from a message on.
+    Partition = "net.partition",
+    /// A server dies and is started again.
+    Restart = "server.restart",
+    /// A server executes nothing for a while.
+    ServerStall = "server.stall",
+    /// An operation of a server's own kind.
+    Operation = "server.operation",
+}
+
+/// What a site's deviation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Pause(ProcessId),
+    Stall(ThreadId),
+    Crash(ProcessId),
+    ProcessClock(ProcessId),
+    Restart(ServerId),
+    ServerStall(ServerId),
+    ServerClock(ServerId),
+    Operation(ServerId),
+    Latency(u32),
+    Loss(u32),
+    Delay(u32),
+    Cut(u32),
+    Partition(u32),
+    /// Asked where it takes effect.
+    Asked,
+}
+
+impl Meaning {
+    /// Returns the process at whose own events the site's deviations are anchored.
+    pub(crate) fn process(self, threads: &[Thread]) -> Option<ProcessId> {
+        match self {
+            Self::Pause(process) | Self::Crash(process) | Self::ProcessClock(process) => {
+                Some(process)
+            }
+            Self::Stall(thread) => Some(threads[thread.index()].process),
+            _ => None,
+        }
+    }
+
+    const fn server(self) -> Option<ServerId> {
+        match self {
+            Self::Restart(server)
+            | Self::ServerStall(server)
+            | Self::ServerClock(server)
+            | Self::Operation(server) => Some(server),
+            _ => None,
+        }
+    }
+
+    const fn link(self) -> Option<u32> {
+        match self {
+            Self::Latency(link)
+            | Self::Loss(link)
+            | Self::Delay(link)
+            | Self::Cut(link)
+            | Self::Partition(link) => Some(link),
+            _ => None,
+        }
+    }
+}
+
+/// Returns where the request direction of a link lives; its reply direction is the next one.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "ids have 16 bits")]
+pub(crate) const fn link_place(process: ProcessId, server: ServerId, servers: usize) -> u32 {
+    ((process.index() * servers + server.index()) * 2) as u32
+}
+
+impl<S: Services> World<S> {
+    /// Points every actor at the first deviation that is planned for it.
+    pub(crate) fn arm_plan(&mut self) {
+        for place in 0..self.choices.plan().len() {
+            let planned = self.choices.plan()[place];
+            match planned.anchor {
+                Anchor::At(at) => {
+                    let number = u32::try_from(place).expect("plans are short");
+                    let order = Order::fault(u16::MAX, number);
+                    self.queue.push(Entry { at, order, action: Action::Planned(number) });
+                }
+                Anchor::Nth(nth) => {
+                    let meaning = self.meanings[planned.site.index()];
+                    if let Some(next) = self.next_fault_of(meaning) {
+                        *next = (*next).min(nth);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_fault_of(&mut self, meaning: Meaning) -> Option<&mut u32> {
+        if let Some(process) = meaning.process(&self.threads) {
+            return Some(&mut self.processes[process.index()].next_fault);
+        }
+        if let Some(server) = meaning.server() {
+            return Some(&mut self.servers[server.index()].next_fault);
+        }
+        let link = meaning.link()?;
+        Some(&mut self.links[link as usize].next_fault)
+    }
+
+    /// Carries out what is planned for a process's present own event.
+    #[cold]
+    pub(crate) fn own_event_fault(&mut self, process: ProcessId) {
+        let own = self.processes[process.index()].own;
+        let mut next = u32::MAX;
+        for place in 0..self.choices.plan().len() {
+            let planned = self.choices.plan()[place];
+            let meaning = self.meanings[planned.site.index()];
+            let Anchor::Nth(nth) = planned.anchor else {
+                continue;
+            };
+            if meaning.process(&self.threads) != Some(process) {
+                continue;
+            }
+            if nth == own {
+                self.choices.reach(place);
+                self.inject(meaning.fault(planned.value));
+            } else if nth > own {
+                next = next.min(nth);
+            }
+        }
+        self.processes[process.index()].next_fault = next;
+    }
+
+    /// Carries out what is planned for the request that a server has just executed.
+    #[cold]
+    pub(crate) fn server_fault(&mut self, server: ServerId) {
+        let own = self.servers[server.index()].own;
+        let mut next = u32::MAX;
+        for place in 0..self.choices.plan().len() {
+            let planned = self.choices.plan()[place];
+            let meaning = self.meanings[planned.site.index()];
+            let Anchor::Nth(nth) = planned.anchor else {
+                continue;
+            };
+            if meaning.server() != Some(server) {
+                continue;
+            }
+            if nth == own {
+                self.choices.reach(place);
+                self.inject(meaning.fault(planned.value));
+            } else if nth > own {
+                next = next.min(nth);
+            }
+        }
+        self.servers[server.index()].next_fault = next;
+    }
+
+    /// Carries out what is planned for the message that a link is about to carry; returns its
+    /// latency and whether it is lost.
+    #[cold]
+    pub(crate) fn link_fault(&mut self, link: u32, latency: u64) -> (u64, bool) {
+        let sent = self.links[link as usize].sent;
+        let (mut latency, mut is_lost, mut next) = (latency, false, u32::MAX);
+        for place in 0..self.choices.plan().len() {
+            let planned = self.choices.plan()[place];
+            let meaning = self.meanings[planned.site.index()];
+            let Anchor::Nth(nth) = planned.anchor else {
+                continue;
+            };
+            if meaning.link() != Some(link) {
+                continue;
+            }
+            if nth != sent {
+                next = if nth > sent { next.min(nth) } else { next };
+                continue;
+            }
+            self.choices.reach(place);
+            let number = planned.value.number();
+            match meaning {
+                Meaning::Latency(_) => latency = number,
+                Meaning::Delay(_) => latency = latency.saturating_add(number),
+                Meaning::Loss(_) => is_lost = number != 0,
+                _ => self.inject(meaning.fault(planned.value)),
+            }
+        }
+        self.links[link as usize].next_fault = next;
+        (latency, is_lost)
+    }
+
+    /// Carries out a deviation that is planned for the present instant.
+    pub(crate) fn planned_now(&mut self, place: u32) {
+        let planned = self.choices.plan()[place as usize];
+        let meaning = self.meanings[planned.site.index()];
+        let fault = meaning.fault(planned.value);
+        if fault != Fault::Nothing {
+            self.choices.reach(place as usize);
+            self.inject(fault);
+        }
+    }
+
+    /// Does a fault to the world: pinned, drawn and searched ones all pass here.
+    pub(crate) fn inject(&mut self, fault: Fault) {
+        match fault {
+            Fault::Pause { process, length } => self.pause(process, length),
+            Fault::Stall { thread, length } => self.stall(thread, length),
+            Fault::Crash { process, down } => self.crash_process(process, down),
+            Fault::StepClock { process, by } => {
+                self.processes[process.index()].clock.step(by);
+                self.emit(What::ProcessClock { process, by });
+            }
+            Fault::Cut { link, length } => {
+                self.cut(link, length);
+                self.tell_cut(link, length);
+            }
+            Fault::Partition { link, length } => {
+                self.cut(link, length);
+                self.cut(link ^ 1, length);
+                self.tell_cut(link, length);
+            }
+            Fault::Restart { server, .. }
+            | Fault::StallServer { server, .. }
+            | Fault::StepServerClock { server, .. }
+            | Fault::Operate { server, .. } => {
+                // The server's own state is not at hand here: the run's loop takes this first.
+                let number = self.next_number();
+                let order = Order::fault(server.0, number);
+                let place = u32::try_from(self.server_faults.len()).expect("faults are few");
+                self.server_faults.push(fault);
+                self.queue.push(Entry { at: self.now, order, action: Action::Server(place) });
+            }
+            Fault::Nothing => {}
+        }
+    }
+
+    fn cut(&mut self, link: u32, length: Duration) {
+        let until = self.now + length;
+        let state = &mut self.links[link as usize];
+        state.cut_until = state.cut_until.max(until);
+    }
+
+    fn tell_cut(&mut self, link: u32, length: Duration) {
+        let id = |n: usize| u16::try_from(n).expect("ids have 16 bits");
+        let (place, servers) = (link as usize / 2, self.servers.len());
+        let process = ProcessId(id(place / servers));
+        let server = ServerId(id(place % servers));
+        self.emit(What::LinkCut { process, server, until: self.now + length });
+    }
+
+    fn pause(&mut self, process: ProcessId, length: Duration) {
+        let until = self.now + length;
+        let state = &mut self.processes[process.index()];
+        if !state.is_alive {
+            return;
+        }
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        let stopped_before = state.paused_until.max(self.now);
+        state.paused_until = state.paused_until.max(until);
+        let lengthened = state.paused_until.since(stopped_before);
+        let number = self.next_number();
+        let order = Order::fault(process.0, number);
+        self.queue.push(Entry { at: until, order, action: Action::Resume(process) });
+        self.emit(What::Paused { process, until });
+        for thread in threads.map(ThreadId) {
+            let stalled = self.threads[thread.index()].stalled_until > self.now;
+            self.threads[thread.index()].is_stopped = true;
+            if !stalled {
+                self.lengthen_work(thread, lengthened);
+            }
+            self.retime(thread);
+        }
+    }
+
+    fn stall(&mut self, thread: ThreadId, length: Duration) {
+        let until = self.now + length;
+        let process = self.threads[thread.index()].process;
+        if !self.processes[process.index()].is_alive {
+            return;
+        }
+        let state = &mut self.threads[thread.index()];
+        let stopped_before = state.stalled_until.max(self.now);
+        state.stalled_until = state.stalled_until.max(until);
+        let lengthened = state.stalled_until.since(stopped_before);
+        state.is_stopped = true;
+        let number = self.next_number();
+        let order = Order::fault(process.0, number);
+        self.queue.push(Entry { at: until, order, action: Action::Unstall(thread) });
+        self.emit(What::Stalled { thread, until });
+        self.lengthen_work(thread, lengthened);
+        self.retime(thread);
+    }
+
+    /// Moves the ends of a thread's CPU work by the time in which it does not run.
+    fn lengthen_work(&mut self, thread: ThreadId, by: Duration) {
+        let mut used = self.threads[thread.index()].used;
+        while used != 0 {
+            let slot = used.trailing_zeros();
+            used &= used - 1;
+            let place = process::slot_place(thread, u8::try_from(slot).expect("32 slots"));
+            let op = &mut self.slots[place];
+            if op.is_work && op.deadline >= self.now {
+                op.deadline = op.deadline + by;
+            }
+        }
+    }
+
+    fn crash_process(&mut self, process: ProcessId, down: Duration) {
+        let state = &mut self.processes[process.index()];
+        if !state.is_alive {
+            return;
+        }
+        state.is_alive = false;
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        self.emit(What::Crashed { process });
+        for thread in threads.map(ThreadId) {
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = true;
+            state.used = 0;
+            if state.is_running && self.is_worker[thread.index()] {
+                self.open_workers -= 1;
+            }
+            self.threads[thread.index()].is_running = false;
+            self.timers[thread.index()] = Instant::NEVER.as_nanos();
+        }
+        self.crashed.push(process);
+        let at = self.now + down;
+        if at != Instant::NEVER {
+            self.open_workers += self.processes[process.index()].worker_count;
+            let number = self.next_number();
+            let order = Order::fault(process.0, number);
+            self.queue.push(Entry { at, order, action: Action::Start(process) });
+        }
+    }
+
+    /// Registers a site with what its deviations do.
+    pub(crate) fn register(&mut self, label: &str, meaning: Meaning) -> SiteId {
+        let site = self.choices.site(label);
+        if site.index() >= self.meanings.len() {
+            self.meanings.resize(site.index() + 1, Meaning::Asked);
+        }
+        self.meanings[site.index()] = meaning;
+        site
+    }
+}

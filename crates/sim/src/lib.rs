@@ -1,0 +1,37 @@
+//! Virtual time, processes, clocks, messages and faults.
+//!
+//! [`Sim`] is a single-threaded discrete-event simulator. Client code is `async`: it holds a
+//! [`Client`] and awaits its operations, each of which first passes a numbered *step*, so that a
+//! pause fits between any two effects. Servers are plain data behind the [`Services`] trait. All
+//! that the outside world decides goes through [`fencepost_choice`]; all that happens comes out as
+//! [`fencepost_history`] events, hashed as they come.
+//!
+//! This crate deliberately knows nothing of locks, stores, scenario files or verdicts.
+
+mod build;
+mod client;
+mod clock;
+mod faults;
+mod hazard;
+mod join;
+mod link;
+mod process;
+mod queue;
+mod run;
+mod send;
+mod server;
+mod setup;
+mod task;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+pub use client::{Call, Client, TimedOut, WithinCall};
+pub use faults::{Fault, FaultKind};
+pub use hazard::{Hazard, HazardAt};
+pub use join::{join, race};
+pub use run::{Observer, Sim, Stop};
+pub use server::{CallRef, ServerContext, Services};
+pub use setup::{HostClock, LinkModel, ProcessSetup, ServerSetup, Setup};
+pub use task::{Slot, Task};

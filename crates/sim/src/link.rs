@@ -1,0 +1,60 @@
+//! The links between a process and a server, one way each.
+
+use fencepost_choice::{Distribution, SiteId, site_hash};
+use fencepost_history::Instant;
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    /// Messages sent so far.
+    pub(crate) sent: u32,
+    /// The message at which the next planned deviation takes place; `u32::MAX` if none does.
+    pub(crate) next_fault: u32,
+    /// Until when nothing gets through.
+    pub(crate) cut_until: Instant,
+    /// The latency if it is always the same.
+    pub(crate) fixed: u64,
+    /// Whether latencies are drawn in seeded runs.
+    pub(crate) is_drawn: bool,
+    /// The odds of a loss in seeded runs, of 2^64.
+    pub(crate) loss_odds: u64,
+    pub(crate) latency_hash: u64,
+    pub(crate) loss_hash: u64,
+    pub(crate) latency: Distribution,
+    pub(crate) sites: LinkSites,
+}
+
+/// The sites that a seed answers; a plan answers the link's other ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkSites {
+    pub(crate) latency: SiteId,
+    pub(crate) loss: SiteId,
+}
+
+impl Link {
+    pub(crate) fn new(
+        latency: Distribution,
+        loss_odds: u64,
+        scope: &str,
+        sites: LinkSites,
+    ) -> Self {
+        Self {
+            sent: 0,
+            next_fault: u32::MAX,
+            cut_until: Instant::ZERO,
+            fixed: latency.nominal().as_nanos(),
+            is_drawn: !matches!(latency, Distribution::Fixed(_)),
+            loss_odds,
+            latency_hash: site_hash(&format!("net.latency@{scope}")),
+            loss_hash: site_hash(&format!("net.loss@{scope}")),
+            latency,
+            sites,
+        }
+    }
+
+    pub(crate) const fn reset(&mut self) {
+        self.sent = 0;
+        self.next_fault = u32::MAX;
+        self.cut_until = Instant::ZERO;
+    }
+}

@@ -1,0 +1,113 @@
+//! The event queue: a sorted vector, soonest last.
+//!
+//! With the few pending events of a lock simulation an insertion that walks from the end beats
+//! every heap; the order at one instant is part of the key.
+
+use fencepost_history::Instant;
+
+/// What orders events at one instant: kind (fault, server, reply), then actor, then number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Order(u64);
+
+impl Order {
+    const ACTOR: u32 = 44;
+    const KIND: u32 = 60;
+
+    #[inline(always)]
+    pub(crate) const fn fault(actor: u16, number: u32) -> Self {
+        Self::new(0, actor, number)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn server(actor: u16, number: u32) -> Self {
+        Self::new(1, actor, number)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn reply(actor: u16, number: u32) -> Self {
+        Self::new(2, actor, number)
+    }
+
+    #[inline(always)]
+    const fn new(kind: u64, actor: u16, number: u32) -> Self {
+        Self((kind << Self::KIND) | ((actor as u64) << Self::ACTOR) | number as u64)
+    }
+
+    /// Returns whether two events touch the same actor or server.
+    #[inline(always)]
+    pub(crate) const fn same_actor(self, other: Self) -> bool {
+        self.0 >> Self::ACTOR == other.0 >> Self::ACTOR
+    }
+
+    /// Returns whether this is a fault or the end of one.
+    #[inline(always)]
+    pub(crate) const fn is_fault(self) -> bool {
+        self.0 >> Self::KIND == 0
+    }
+}
+
+/// An event that will happen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<A> {
+    pub(crate) at: Instant,
+    pub(crate) order: Order,
+    pub(crate) action: A,
+}
+
+impl<A> Entry<A> {
+    #[inline(always)]
+    const fn key(&self) -> (u64, Order) {
+        (self.at.as_nanos(), self.order)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Queue<A> {
+    entries: Vec<Entry<A>>,
+}
+
+impl<A: Copy> Queue<A> {
+    pub(crate) const fn new() -> Self {
+        Self { entries: Vec::new() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+    }
+
+    #[inline(always)]
+    pub(crate) fn peek(&self) -> Option<&Entry<A>> {
+        self.entries.last()
+    }
+
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> Option<Entry<A>> {
+        self.entries.pop()
+    }
+
+    /// Returns the event after the next one.
+    #[inline(always)]
+    pub(crate) fn second(&self) -> Option<&Entry<A>> {
+        self.entries.len().checked_sub(2).map(|place| &self.entries[place])
+    }
+
+    /// Takes the event after the next one.
+    pub(crate) fn pop_second(&mut self) -> Option<Entry<A>> {
+        let place = self.entries.len().checked_sub(2)?;
+        Some(self.entries.remove(place))
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, entry: Entry<A>) {
+        let key = entry.key();
+        let mut place = self.entries.len();
+        if place > 64 {
+            place = self.entries.partition_point(|other| other.key() > key);
+        } else {
+            while place > 0 && self.entries[place - 1].key() < key {
+                place -= 1;
+            }
+        }
+        self.entries.insert(place, entry);
+    }
+}

@@ -1,0 +1,161 @@
+//! Servers as plain data, and what they may do to the world.
+
+use fencepost_history::{CallId, Duration, Instant, ServerId, ThreadId, WallTime, What};
+
+use crate::world::{Action, World};
+
+/// All servers of a simulation: one plain-data value that answers requests.
+pub trait Services: Sized {
+    /// What clients send.
+    type Request: Copy;
+    /// What they get back.
+    type Reply: Copy;
+    /// What servers send to each other.
+    type Message: Clone;
+
+    /// Makes all servers as they are at the start of a run, keeping their memory for reuse.
+    fn reset(&mut self);
+
+    /// Executes a request; the reply goes through `cx`, now or later.
+    fn serve(&mut self, call: CallRef, request: &Self::Request, cx: &mut ServerContext<'_, Self>);
+
+    /// Takes a message of another server.
+    fn receive(
+        &mut self,
+        to: ServerId,
+        from: ServerId,
+        message: &Self::Message,
+        cx: &mut ServerContext<'_, Self>,
+    );
+
+    /// Is called at an instant that the server asked for by [`ServerContext::wake`].
+    fn wake(&mut self, server: ServerId, token: u32, cx: &mut ServerContext<'_, Self>);
+
+    /// Loses what a server loses when it dies.
+    fn crash(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
+
+    /// Starts a server after a crash.
+    fn start(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
+
+    /// Is told that a server's wall clock was stepped or changed its rate.
+    fn clock_changed(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
+
+    /// Carries out operation number `operation` of those that the setup lists for a server: an
+    /// outsider's command, an operator's hand, a fault of the server's own kind.
+    fn operate(&mut self, server: ServerId, operation: u32, cx: &mut ServerContext<'_, Self>);
+
+    /// Writes a request as a person would type it.
+    fn describe_request(&self, server: ServerId, request: &Self::Request) -> String;
+
+    /// Writes a reply as a person would read it.
+    fn describe_reply(&self, server: ServerId, reply: &Self::Reply) -> String;
+}
+
+/// Whom a reply goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallRef {
+    /// The call.
+    pub call: CallId,
+    /// The thread that made it.
+    pub thread: ThreadId,
+    /// The server that was asked.
+    pub server: ServerId,
+    pub(crate) incarnation: u16,
+    pub(crate) slot: u8,
+}
+
+/// The slot of a call whose reply nobody awaits.
+pub(crate) const NO_SLOT: u8 = u8::MAX;
+
+impl CallRef {
+    /// Returns whether somebody waits for the reply.
+    #[must_use]
+    #[inline(always)]
+    pub const fn wants_reply(&self) -> bool {
+        self.slot != NO_SLOT
+    }
+}
+
+/// What a server may do while it executes something.
+pub struct ServerContext<'a, S: Services> {
+    pub(crate) world: &'a mut World<S>,
+}
+
+impl<S: Services> ServerContext<'_, S> {
+    /// Returns the true time, which servers must not base decisions on; it is for ghost state.
+    #[must_use]
+    #[inline(always)]
+    pub const fn now(&self) -> Instant {
+        self.world.now
+    }
+
+    /// Reads a server's wall clock.
+    #[must_use]
+    #[inline(always)]
+    pub fn wall(&self, server: ServerId) -> WallTime {
+        self.world.servers[server.index()].clock.wall(self.world.now)
+    }
+
+    /// Returns when a server's wall clock will show a reading if nothing steps it.
+    #[must_use]
+    pub fn instant_of(&self, server: ServerId, wall: WallTime) -> Instant {
+        self.world.servers[server.index()].clock.instant_of(wall)
+    }
+
+    /// Returns whether a server is up.
+    #[must_use]
+    pub fn is_up(&self, server: ServerId) -> bool {
+        self.world.servers[server.index()].is_up
+    }
+
+    /// Sends a reply after `cost` of the server's time.
+    #[inline(always)]
+    pub fn reply(&mut self, to: CallRef, reply: S::Reply, cost: Duration) {
+        self.world.send_reply(to, reply, cost);
+    }
+
+    /// Sends a message to another server; it takes the link's latency.
+    pub fn send(&mut self, from: ServerId, to: ServerId, message: S::Message) {
+        self.world.send_peer(from, to, message);
+    }
+
+    /// Asks for [`Services::wake`] at an instant; a crash of the server forgets it.
+    pub fn wake(&mut self, server: ServerId, at: Instant, token: u32) {
+        let epoch = self.world.servers[server.index()].epoch;
+        self.world.push_server(at, server, Action::Wake { server, token, epoch });
+    }
+
+    /// Loses all messages between two servers for a while.
+    pub fn cut(&mut self, server: ServerId, peer: ServerId, length: Duration) {
+        self.world.cut_peers(server, peer, length);
+    }
+
+    /// Tells what happened.
+    #[inline(always)]
+    pub fn emit(&mut self, what: What) {
+        self.world.emit(what);
+    }
+}
+
+/// A server as the world sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// Requests executed so far.
+    pub(crate) own: u32,
+    /// The request after which the next planned fault takes place; `u32::MAX` if none does.
+    pub(crate) next_fault: u32,
+    pub(crate) is_up: bool,
+    /// Until when it executes nothing.
+    pub(crate) stalled_until: Instant,
+    /// When it will have executed what it has got.
+    pub(crate) busy_until: Instant,
+    /// How often it has been started.
+    pub(crate) epoch: u16,
+    pub(crate) clock: crate::clock::Clock,
+    /// The clock at the start of a run.
+    pub(crate) first_clock: crate::clock::Clock,
+    /// The shortest time it stays down.
+    pub(crate) least_downtime: Duration,
+    /// Who comes first of two requests at one instant.
+    pub(crate) tie: fencepost_choice::SiteId,
+}
