@@ -1,0 +1,93 @@
+//! `[store]`: the service that keeps the lock.
+
+use fencepost_history::Duration;
+
+use super::section::{section, tagged, words};
+
+tagged! {
+    /// The service that keeps the lock.
+    pub enum Store {
+        /// Redis, in one of its topologies.
+        Redis(Redis) = "redis",
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::Redis(Redis::default())
+    }
+}
+
+section! {
+    /// Redis, in one of its topologies.
+    pub struct Redis {
+        /// How many servers there are, and what they are to each other.
+        topology: Topology = Topology::Single,
+        /// The servers that answer lock commands; they are called r1, r2 and so on.
+        nodes: u32 = 1,
+        /// The version whose behaviour is simulated.
+        version: Version = Version::V7_0,
+        /// How long a server needs for a command.
+        command_time: Duration = Duration::from_micros(2),
+        /// How long a server needs for a script.
+        script_time: Duration = Duration::from_micros(20),
+        /// What a server still has after a restart.
+        persistence: Persistence = Persistence::Always,
+    }
+}
+
+words! {
+    /// How many servers there are, and what they are to each other.
+    pub enum Topology {
+        /// One server.
+        #[default]
+        Single = "single",
+        /// A master and replicas that copy it.
+        Replicated = "replicated",
+        /// A master and replicas, watched by sentinels that promote a replica.
+        Sentinel = "sentinel",
+        /// Servers that know nothing of each other, as Redlock uses them.
+        Independent = "independent",
+    }
+}
+
+words! {
+    /// A version of Redis.
+    pub enum Version {
+        /// Redis 7.0: a script sees time go on.
+        #[default]
+        V7_0 = "7.0",
+        /// Redis 7.2: a script sees time stand still.
+        V7_2 = "7.2",
+    }
+}
+
+words! {
+    /// What a server still has after a restart.
+    pub enum Persistence {
+        /// Everything that it acknowledged.
+        #[default]
+        Always = "always",
+        /// Nothing.
+        None = "none",
+    }
+}
+
+impl Topology {
+    /// Returns whether this version of the program can simulate it.
+    pub(super) const fn is_available(self) -> bool {
+        match self {
+            Self::Single => true,
+            Self::Replicated | Self::Sentinel | Self::Independent => false,
+        }
+    }
+}
+
+impl Store {
+    /// Returns the names of the servers that answer lock commands.
+    #[must_use]
+    pub fn server_names(&self) -> Vec<String> {
+        let Self::Redis(redis) = self;
+        (1..=redis.nodes).map(|number| format!("r{number}")).collect()
+    }
+}
