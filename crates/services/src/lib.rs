@@ -1,0 +1,28 @@
+//! Simulated servers: Redis nodes and the protected resource.
+//!
+//! [`Servers`] is the one plain-data value that answers all requests of a simulation. It keeps what
+//! the engines must not know: which grant's command made a key, so that checkers never compare
+//! values, which may coincide.
+//!
+//! The typed commands of the Redis engine are re-exported, so that a strategy needs this crate
+//! alone. This crate deliberately knows no strategy, no scenario file and no verdict.
+
+mod node;
+mod operation;
+mod resource;
+mod servers;
+
+#[cfg(test)]
+mod tests;
+
+pub use fencepost_redis::{
+    Command, ErrorCode, ExpireCondition, ExpireUnit, Expiry, KeyId, Names as KeyNames,
+    Reply as RedisReply, SetCondition, Value,
+};
+pub use node::{LockKey, NodeSetup, RedisNode};
+pub use operation::Operation;
+pub use resource::{Accept, AccessRequest, Fencing, Path, Resource, ResourceSetup};
+pub use servers::{RedisRequest, Reply, Request, Servers, ServersSetup};
+
+/// What strategies and workloads hold: a thread's access to a simulation of these servers.
+pub type Client = fencepost_sim::Client<Servers>;

@@ -1,0 +1,194 @@
+//! A Redis node: an engine, and the ghost state of who owns its lock keys.
+
+use fencepost_history::{Duration, GrantId, How, Instant, LockId, ServerId, WallTime, What};
+use fencepost_redis::{Change, Command, Engine, KeyId, Names};
+use fencepost_sim::{CallRef, ServerContext};
+
+use crate::Servers;
+use crate::servers::{RedisRequest, Reply};
+
+/// What a node is from run to run.
+#[derive(Clone, Debug)]
+pub struct NodeSetup {
+    /// Its number among all servers.
+    pub server: ServerId,
+    /// The keys of locks.
+    pub locks: Vec<LockKey>,
+    /// All names that clients send.
+    pub names: Names,
+    /// How long a command takes.
+    pub command_time: Duration,
+    /// How long a script takes.
+    pub script_time: Duration,
+    /// Whether it still has its data after a restart.
+    pub is_durable: bool,
+}
+
+/// Which key a lock has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockKey {
+    /// The lock.
+    pub lock: LockId,
+    /// Its key.
+    pub key: KeyId,
+}
+
+/// A Redis node.
+#[derive(Clone, Debug)]
+pub struct RedisNode {
+    setup: NodeSetup,
+    engine: Engine,
+    /// The place in [`NodeSetup::locks`] of each key; `u16::MAX` for other keys.
+    places: Vec<u16>,
+    /// Whose key each lock's is.
+    owners: Vec<GrantId>,
+}
+
+const NO_LOCK: u16 = u16::MAX;
+
+impl RedisNode {
+    pub(crate) fn new(setup: NodeSetup) -> Self {
+        let mut places = vec![NO_LOCK; setup.names.len()];
+        for (place, lock) in setup.locks.iter().enumerate() {
+            places[lock.key.0 as usize] = u16::try_from(place).expect("locks are few");
+        }
+        Self {
+            engine: Engine::with_names(setup.names.clone()),
+            owners: vec![GrantId::NONE; setup.locks.len()],
+            places,
+            setup,
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.engine.reset();
+        self.owners.fill(GrantId::NONE);
+    }
+
+    pub(crate) const fn names(&self) -> &Names {
+        self.engine.names()
+    }
+
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        call: CallRef,
+        request: &RedisRequest,
+        cx: &mut ServerContext<'_, Servers>,
+    ) {
+        let reply = self.execute(&request.command, request.by, cx);
+        let is_script = request.command.is_script();
+        let cost = if is_script { self.setup.script_time } else { self.setup.command_time };
+        cx.reply(call, Reply::Redis(reply), cost);
+    }
+
+    /// Executes a command of a grant, or of an outsider.
+    #[inline]
+    pub(crate) fn execute(
+        &mut self,
+        command: &Command,
+        by: GrantId,
+        cx: &mut ServerContext<'_, Servers>,
+    ) -> fencepost_redis::Reply {
+        let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
+        let outcome = self.engine.execute(command, now_ms);
+        if outcome.change != Change::None || outcome.expired {
+            self.tell(command, by, outcome.expired, outcome.change, now_ms, cx);
+        }
+        outcome.reply
+    }
+
+    /// Tells what a command did to a lock's key.
+    fn tell(
+        &mut self,
+        command: &Command,
+        by: GrantId,
+        is_expired: bool,
+        change: Change,
+        now_ms: u64,
+        cx: &mut ServerContext<'_, Servers>,
+    ) {
+        let Some(key) = command.key() else {
+            self.tell_losses(cx);
+            return;
+        };
+        let place = self.places.get(key.0 as usize).copied().unwrap_or(NO_LOCK);
+        if place == NO_LOCK {
+            return;
+        }
+        let place = place as usize;
+        let (server, lock) = (self.setup.server, self.setup.locks[place].lock);
+        if is_expired {
+            let owner = std::mem::take(&mut self.owners[place]);
+            cx.emit(What::KeyGone { server, lock, by: GrantId::NONE, owner, how: How::Expire });
+        }
+        let owner = self.owners[place];
+        let how = match change {
+            Change::None => return,
+            Change::Deleted => {
+                self.owners[place] = GrantId::NONE;
+                cx.emit(What::KeyGone { server, lock, by, owner, how: How::Delete });
+                return;
+            }
+            Change::Created => How::Create,
+            Change::Overwritten | Change::Counted => How::Overwrite,
+            Change::Extended | Change::Persisted => How::Extend,
+        };
+        if how != How::Extend {
+            self.owners[place] = by;
+        }
+        let deadline = self.deadline(key, now_ms, cx);
+        let commits = how == How::Create && by != GrantId::NONE;
+        cx.emit(What::KeySet { server, lock, by, owner, deadline, how, commits });
+    }
+
+    /// Returns the first instant at which the node will hold a key for dead.
+    fn deadline(&self, key: KeyId, now_ms: u64, cx: &ServerContext<'_, Servers>) -> Instant {
+        let deadline = self.engine.entry(key, now_ms).and_then(|entry| entry.deadline);
+        deadline.map_or(Instant::NEVER, |last_ms| {
+            // Redis holds a key for dead once its clock is past the deadline, in whole ms.
+            let first_dead = u64::try_from(last_ms).unwrap_or(0).saturating_add(1);
+            let wall = WallTime::from_nanos(first_dead.saturating_mul(1_000_000));
+            cx.instant_of(self.setup.server, wall)
+        })
+    }
+
+    /// Tells that all lock keys are gone.
+    fn tell_losses(&mut self, cx: &mut ServerContext<'_, Servers>) {
+        let server = self.setup.server;
+        for (place, lock) in self.setup.locks.iter().enumerate() {
+            let owner = std::mem::take(&mut self.owners[place]);
+            if owner != GrantId::NONE {
+                let (lock, by) = (lock.lock, GrantId::NONE);
+                cx.emit(What::KeyGone { server, lock, by, owner, how: How::Lose });
+            }
+        }
+    }
+
+    pub(crate) fn crash(&mut self, cx: &mut ServerContext<'_, Servers>) {
+        if !self.setup.is_durable {
+            self.tell_losses(cx);
+            self.engine.reset();
+        }
+    }
+
+    /// Tells anew when keys will be dead, since the clock that decides it has changed.
+    pub(crate) fn clock_changed(&mut self, cx: &mut ServerContext<'_, Servers>) {
+        let server = self.setup.server;
+        let now_ms = cx.wall(server).as_nanos() / 1_000_000;
+        for place in 0..self.setup.locks.len() {
+            let owner = self.owners[place];
+            let LockKey { lock, key } = self.setup.locks[place];
+            let Some(entry) = self.engine.entry(key, now_ms) else {
+                continue;
+            };
+            if owner == GrantId::NONE || entry.deadline.is_none() {
+                continue;
+            }
+            let deadline = self.deadline(key, now_ms, cx);
+            // The key is its owner's as before; only its end has moved.
+            let (by, how, commits) = (owner, How::Restore, false);
+            cx.emit(What::KeySet { server, lock, by, owner, deadline, how, commits });
+        }
+    }
+}
