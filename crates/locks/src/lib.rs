@@ -1,1 +1,22 @@
 //! The lock strategies.
+//!
+//! A strategy says how a client takes, keeps and gives back a lock, as three `async fn`s over a
+//! [`Client`]. It reads like the library or the paper that it models and says which one that is. It
+//! keeps no state outside its futures: what must survive a crash lives in a server.
+//!
+//! What a client *does* while it holds the lock, and how often it asks, is the workload's business.
+
+mod grant;
+mod key;
+mod strategies;
+mod strategy;
+
+#[cfg(test)]
+mod tests;
+
+pub use grant::{AcquireError, Attempt, Grant, Identity, Renewal};
+pub use key::{KeyLock, LeaseClock, Release, TokenSource, ValueSource};
+pub use strategies::{Entry, LIST, SetNx, SetNxExpire, SetNxPx};
+pub use strategy::LockStrategy;
+
+pub use fencepost_services::Client;

@@ -54,6 +54,7 @@ impl<S: Services> World<S> {
             last_number: 0,
             spawned: Vec::new(),
             crashed: Vec::new(),
+            cancelled: Vec::new(),
             open_workers: 0,
             is_worker: Vec::new(),
             is_healed: false,

@@ -130,7 +130,15 @@ impl<S: Services> Client<S> {
     /// Sends a request and waits for its reply, for ever if need be; see [`Call::within`].
     #[inline]
     pub const fn call(&self, server: ServerId, request: S::Request) -> Call<'_, S> {
-        Call { client: self, server, request, timeout: Duration::MAX, slot: NO_SLOT }
+        Call {
+            client: self,
+            server,
+            request,
+            timeout: Duration::MAX,
+            sent: None,
+            telling: None,
+            slot: NO_SLOT,
+        }
     }
 
     /// Sends a request whose reply nobody awaits.
@@ -139,6 +147,19 @@ impl<S: Services> Client<S> {
         let thread = self.thread;
         self.step(move |world| {
             world.send_request(thread, server, NO_SLOT, &request);
+        })
+    }
+
+    /// Drops the code of another thread of the same process where it stands.
+    pub fn cancel(&self, thread: ThreadId) -> impl Future<Output = ()> {
+        self.step(move |world| {
+            let state = &mut world.threads[thread.index()];
+            if state.is_running {
+                state.is_running = false;
+                state.used = 0;
+                world.timers[thread.index()] = Instant::NEVER.as_nanos();
+                world.cancelled.push(thread);
+            }
         })
     }
 
@@ -198,6 +219,8 @@ pub struct Call<'a, S: Services> {
     server: ServerId,
     request: S::Request,
     timeout: Duration,
+    sent: Option<Moment>,
+    telling: Option<What>,
     slot: u8,
 }
 
@@ -209,14 +232,34 @@ impl<'a, S: Services> Call<'a, S> {
         WithinCall(self)
     }
 
+    /// Passes a named moment when the request is sent.
+    #[inline]
+    pub const fn marking(mut self, sent: Moment) -> Self {
+        self.sent = Some(sent);
+        self
+    }
+
+    /// Tells what happens when the request is sent.
+    #[inline]
+    pub const fn telling(mut self, what: What) -> Self {
+        self.telling = Some(what);
+        self
+    }
+
     #[inline]
     fn poll_call(&mut self) -> Poll<Result<S::Reply, TimedOut>> {
         let thread = self.client.thread;
         let world = &mut self.client.core.borrow_mut().world;
         if self.slot == NO_SLOT {
             if world.step(thread) {
+                if let Some(what) = self.telling {
+                    world.emit(what);
+                }
                 self.slot = world.open_slot(thread, self.timeout, false);
                 world.send_request(thread, self.server, self.slot, &self.request);
+                if let Some(moment) = self.sent {
+                    world.pass(thread, moment);
+                }
             }
             return Poll::Pending;
         }

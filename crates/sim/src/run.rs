@@ -235,10 +235,14 @@ impl<S: Services> Sim<S> {
     #[cold]
     fn see_to_business(&mut self) {
         loop {
-            let (crashed, spawned) = {
+            let (crashed, cancelled, spawned) = {
                 let world = &mut self.core.borrow_mut().world;
-                (world.crashed.pop(), world.spawned.first().copied())
+                let (crashed, cancelled) = (world.crashed.pop(), world.cancelled.pop());
+                (crashed, cancelled, world.spawned.first().copied())
             };
+            if let Some(thread) = cancelled {
+                self.tasks[thread.index()].stop();
+            }
             if let Some(process) = crashed {
                 for thread in self.core.borrow().world.threads_of(process) {
                     self.tasks[thread.index()].stop();
@@ -251,7 +255,7 @@ impl<S: Services> Sim<S> {
                         self.core.borrow_mut().world.finish(thread);
                     }
                 }
-            } else {
+            } else if cancelled.is_none() {
                 return;
             }
         }
@@ -480,7 +484,7 @@ impl<S: Services> Core<S> {
 impl<S: Services> World<S> {
     #[inline(always)]
     fn has_business(&self) -> bool {
-        !self.crashed.is_empty() || !self.spawned.is_empty()
+        !(self.crashed.is_empty() && self.spawned.is_empty() && self.cancelled.is_empty())
     }
 
     fn threads_of(&self, process: ProcessId) -> impl Iterator<Item = ThreadId> + use<S> {

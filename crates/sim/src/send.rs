@@ -127,7 +127,7 @@ impl<S: Services> World<S> {
             return None;
         }
         let op = &mut self.slots[slot_place(thread, to.slot)];
-        if op.call != to.call || op.state != OpState::Waiting {
+        if op.call != to.call || op.state != OpState::Waiting || state.used & (1 << to.slot) == 0 {
             // The client has given this call up: nobody sees its reply.
             self.replies.free(message);
             return None;

@@ -138,6 +138,8 @@ pub(crate) struct World<S: Services> {
     pub(crate) last_number: u32,
     /// Threads that were spawned and not polled.
     pub(crate) spawned: Vec<ThreadId>,
+    /// Threads that were cancelled and whose code has not been dropped.
+    pub(crate) cancelled: Vec<ThreadId>,
     /// Processes that died and whose code has not been dropped.
     pub(crate) crashed: Vec<ProcessId>,
     /// Workers that have not finished.
@@ -338,6 +340,7 @@ impl<S: Services> World<S> {
         self.last_number = 0;
         self.spawned.clear();
         self.crashed.clear();
+        self.cancelled.clear();
         self.is_healed = false;
         self.timers.fill(u64::MAX);
         for link in &mut self.links {

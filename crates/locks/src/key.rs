@@ -1,0 +1,229 @@
+//! What all locks on one key of one Redis node have in common.
+
+use fencepost_history::{Duration, GrantId, Moment, ServerId, Token, WallTime};
+use fencepost_services::{
+    Client, Command, ExpireCondition, ExpireUnit, KeyId, RedisReply, RedisRequest, Reply, Request,
+    Value,
+};
+
+use crate::{Attempt, Grant, Renewal};
+
+/// What a client writes into the key, that is, what it can later recognise as its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValueSource {
+    /// `1` for everybody.
+    Fixed,
+    /// The process's name.
+    ProcessName,
+    /// The thread's number within its process.
+    ThreadId,
+    /// A new value for each attempt, as the Redis documentation asks for
+    /// (redis.io, "Distributed Locks with Redis").
+    #[default]
+    PerAcquisition,
+}
+
+/// How the lock is given back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Release {
+    /// Not at all: the key expires.
+    None,
+    /// `DEL`, whoever's key it is.
+    Del,
+    /// `GET`, compare, `DEL`: three steps.
+    GetThenDel,
+    /// The documented script: compare and delete in one step
+    /// (redis.io, "Distributed Locks with Redis").
+    #[default]
+    CompareAndDelete,
+}
+
+/// Where the fencing token comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TokenSource {
+    /// There is none.
+    #[default]
+    None,
+    /// `INCR` in the script that takes the lock.
+    InAcquireScript,
+    /// `INCR` after the lock is taken.
+    IncrAfterSet,
+    /// The script counts, and the client reads the counter in a step of its own.
+    ReadLater,
+}
+
+/// By which clock a client knows when its lock ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeaseClock {
+    /// The wall clock, which can step: `Date.now()`, `System.currentTimeMillis()`.
+    #[default]
+    Wall,
+    /// The monotonic clock.
+    Monotonic,
+}
+
+/// A lock on one key of one Redis node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyLock {
+    /// The node.
+    pub node: ServerId,
+    /// The lock's key.
+    pub key: KeyId,
+    /// The key of the fencing counter.
+    pub counter: KeyId,
+    /// How long the key lives; [`Duration::MAX`] for ever.
+    pub ttl: Duration,
+    /// The same as the client sends it, in milliseconds.
+    pub ttl_millis: i64,
+    /// What the key holds.
+    pub value: ValueSource,
+    /// How it is given back.
+    pub release: Release,
+    /// Whether a release without reply is sent once more.
+    pub retries_release: bool,
+    /// Where tokens come from.
+    pub token: TokenSource,
+    /// How long a client waits for a reply of the node.
+    pub request_timeout: Duration,
+    /// Whether a renewal compares the value first.
+    pub renews_own_only: bool,
+    /// By which clock the client knows when its lock ends.
+    pub clock: LeaseClock,
+}
+
+/// A reply, or nothing in time.
+pub(crate) type Answer = Option<RedisReply>;
+
+impl KeyLock {
+    /// Returns what an attempt writes.
+    #[must_use]
+    pub const fn value(&self, attempt: &Attempt) -> Value {
+        let who = attempt.who;
+        match self.value {
+            ValueSource::Fixed => Value::Integer(1),
+            ValueSource::ProcessName => who.name,
+            ValueSource::ThreadId => Value::Integer(who.thread as i64),
+            ValueSource::PerAcquisition => {
+                Value::Token { client: who.process, serial: attempt.id.0 }
+            }
+        }
+    }
+
+    /// Sends a command and waits for its reply.
+    #[inline]
+    pub(crate) async fn ask(
+        &self,
+        client: &Client,
+        by: GrantId,
+        command: Command,
+        sent: Moment,
+    ) -> Answer {
+        let request = Request::Redis(RedisRequest { command, by });
+        let call = client.call(self.node, request).marking(sent).within(self.request_timeout);
+        match call.await {
+            Ok(Reply::Redis(reply)) => Some(reply),
+            Ok(Reply::Access { .. }) | Err(_) => None,
+        }
+    }
+
+    /// Reads the clock by which the client knows when its lock ends.
+    #[inline]
+    pub async fn now(&self, client: &Client) -> WallTime {
+        match self.clock {
+            LeaseClock::Wall => client.wall().await,
+            LeaseClock::Monotonic => WallTime::from_nanos(client.now().await.as_nanos()),
+        }
+    }
+
+    /// Makes the grant of a successful attempt.
+    #[must_use]
+    pub fn grant(&self, attempt: &Attempt, started: WallTime, token: Token) -> Grant {
+        Grant {
+            id: attempt.id,
+            lock: attempt.lock,
+            value: self.value(attempt),
+            token,
+            ends: started + self.ttl,
+        }
+    }
+
+    /// Fetches the token of a grant that has none yet; nothing if no reply came.
+    pub(crate) async fn take_token(&self, client: &Client, grant: &Grant) -> Option<Grant> {
+        let command = match self.token {
+            TokenSource::None | TokenSource::InAcquireScript => return Some(*grant),
+            TokenSource::IncrAfterSet => Command::IncrBy { key: self.counter, by: 1 },
+            TokenSource::ReadLater => Command::Get { key: self.counter },
+        };
+        let reply = self.ask(client, grant.id, command, Moment::TokenTaken).await?;
+        Some(Grant { token: token_of(reply)?, ..*grant })
+    }
+
+    pub(crate) async fn fresh_token(&self, client: &Client, grant: &Grant) -> Option<Grant> {
+        let command = Command::IncrBy { key: self.counter, by: 1 };
+        let reply = self.ask(client, grant.id, command, Moment::TokenTaken).await?;
+        Some(Grant { token: token_of(reply)?, ..*grant })
+    }
+
+    /// Sends a release and does not look back, as clients do after a failed acquisition.
+    pub(crate) async fn undo(&self, client: &Client, grant: &Grant) {
+        let command = match self.release {
+            Release::CompareAndDelete => {
+                Command::CompareAndDelete { key: self.key, value: grant.value }
+            }
+            Release::None | Release::Del | Release::GetThenDel => Command::Del { key: self.key },
+        };
+        let request = Request::Redis(RedisRequest { command, by: grant.id });
+        client.send(self.node, request).await;
+    }
+
+    pub(crate) async fn give_back(&self, client: &Client, grant: &Grant) {
+        let (key, value) = (self.key, grant.value);
+        let command = match self.release {
+            Release::None => return,
+            Release::Del => Command::Del { key },
+            Release::CompareAndDelete => Command::CompareAndDelete { key, value },
+            Release::GetThenDel => {
+                let get = Command::Get { key };
+                let found = self.ask(client, grant.id, get, Moment::BeforeRelease).await;
+                if found != Some(RedisReply::Value(value)) {
+                    return;
+                }
+                client.mark(Moment::ReleaseCompared);
+                Command::Del { key }
+            }
+        };
+        let answer = self.ask(client, grant.id, command, Moment::ReleaseSent).await;
+        if answer.is_none() && self.retries_release {
+            self.ask(client, grant.id, command, Moment::ReleaseSent).await;
+        }
+    }
+
+    pub(crate) async fn prolong(&self, client: &Client, grant: &Grant) -> Renewal {
+        let (key, millis) = (self.key, self.ttl_millis);
+        let command = if self.renews_own_only {
+            Command::CompareAndPexpire { key, value: grant.value, millis }
+        } else {
+            let (unit, condition) = (ExpireUnit::Millis, ExpireCondition::Always);
+            Command::Expire { key, time: millis, unit, condition }
+        };
+        match self.ask(client, grant.id, command, Moment::RenewSent).await {
+            Some(RedisReply::Integer(1)) => Renewal::Renewed,
+            Some(RedisReply::Integer(_)) => Renewal::Lost,
+            Some(_) | None => Renewal::Unknown,
+        }
+    }
+}
+
+/// Reads a reply as a token.
+pub(crate) fn token_of(reply: RedisReply) -> Option<Token> {
+    match reply {
+        RedisReply::Integer(number) | RedisReply::Value(Value::Integer(number)) => {
+            u64::try_from(number).ok().map(Token)
+        }
+        RedisReply::Ok
+        | RedisReply::Nil
+        | RedisReply::Queued
+        | RedisReply::Value(_)
+        | RedisReply::Error(_) => None,
+    }
+}
