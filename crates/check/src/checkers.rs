@@ -219,11 +219,7 @@ impl Checkers {
     )]
     fn judge(&mut self, now: Now, what: &What) {
         match *what {
-            What::AcquireInvoked { thread, lock } => {
-                if self.facts.ask(now, thread, lock) {
-                    self.unbounded_wait.asked(thread);
-                }
-            }
+            What::AcquireInvoked { thread, lock } => self.asked(now, thread, lock),
             What::Acquired { thread, grant, lock, token } => {
                 self.acquired(now, thread, grant, lock, token);
             }
@@ -309,6 +305,15 @@ impl Checkers {
             What::Healed => self.unbounded_wait.start(now.at),
             _ => {}
         }
+    }
+
+    #[inline]
+    fn asked(&mut self, now: Now, thread: ThreadId, lock: LockId) {
+        if self.unbounded_wait.is_on() && self.facts.threads[thread.index()].waits != Some(lock) {
+            self.unbounded_wait.stopped(&self.facts, now, thread, &mut self.findings);
+            self.unbounded_wait.asked(thread);
+        }
+        self.facts.ask(now, thread, lock);
     }
 
     #[inline]

@@ -264,16 +264,14 @@ impl Facts {
         self.grants.resize(id.index() + 1, Grant::default());
     }
 
-    /// Begins a wait; says false if the thread waits for this lock already.
-    pub(crate) fn ask(&mut self, now: Now, id: ThreadId, lock: LockId) -> bool {
+    /// Begins a wait, unless the thread waits for this lock already.
+    pub(crate) fn ask(&mut self, now: Now, id: ThreadId, lock: LockId) {
         let thread = &mut self.threads[id.index()];
-        if thread.waits == Some(lock) {
-            return false;
+        if thread.waits != Some(lock) {
+            self.waiting += u32::from(thread.waits.is_none());
+            thread.waits = Some(lock);
+            thread.asked = now.index;
         }
-        self.waiting += u32::from(thread.waits.is_none());
-        thread.waits = Some(lock);
-        thread.asked = now.index;
-        true
     }
 
     pub(crate) fn stop_asking(&mut self, id: ThreadId) {

@@ -1,1 +1,6 @@
-
+mod agree;
+mod edges;
+mod kinds;
+mod list;
+mod tale;
+mod waits;
