@@ -229,6 +229,20 @@ pub enum What {
         /// By how many nanoseconds, forward or back.
         by: i64,
     },
+    /// A server's clocks run at another rate from now on.
+    ServerRate {
+        /// The server.
+        server: ServerId,
+        /// How much faster than true time, in parts per billion.
+        rate: i64,
+    },
+    /// A process's clocks run at another rate from now on.
+    ProcessRate {
+        /// The process.
+        process: ProcessId,
+        /// How much faster than true time, in parts per billion.
+        rate: i64,
+    },
     /// Messages between a process and a server are lost for a while.
     LinkCut {
         /// The process.
@@ -581,6 +595,8 @@ impl What {
             } => (head(37, peer.0.into(), server.0), until.as_nanos()),
             Self::Outsider { server } => (head(38, 0, server.0), 0),
             Self::Healed => (head(39, 0, 0), 0),
+            Self::ServerRate { server, rate } => (head(40, 0, server.0), rate.cast_unsigned()),
+            Self::ProcessRate { process, rate } => (head(41, 0, process.0), rate.cast_unsigned()),
             Self::Sent {
                 call,
                 thread,

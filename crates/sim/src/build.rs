@@ -83,6 +83,7 @@ impl<S: Services> World<S> {
         self.register(&format!("client.pause@{name}"), Meaning::Pause(process));
         self.register(&format!("client.crash@{name}"), Meaning::Crash(process));
         self.register(&format!("clock.step@{name}"), Meaning::ProcessClock(process));
+        self.register(&format!("clock.rate@{name}"), Meaning::ProcessRate(process));
         let sites = ProcessSites {
             tie: self.register(&format!("order.tie@{name}"), Meaning::Asked),
             jitter: self.register(&format!("client.jitter@{name}"), Meaning::Asked),
@@ -125,6 +126,7 @@ impl<S: Services> World<S> {
         self.register(&format!("server.restart@{name}"), Meaning::Restart(server));
         self.register(&format!("server.stall@{name}"), Meaning::ServerStall(server));
         self.register(&format!("clock.step@{name}"), Meaning::ServerClock(server));
+        self.register(&format!("clock.rate@{name}"), Meaning::ServerRate(server));
         self.register(&format!("server.operation@{name}"), Meaning::Operation(server));
         let tie = self.register(&format!("order.tie@{name}"), Meaning::Asked);
         let clock = Clock::new(setup.clock.rate, setup.clock.offset);

@@ -51,6 +51,13 @@ impl Clock {
         self.offset = self.offset.saturating_add(by);
     }
 
+    /// Changes the rate from now on; both readings go on from where they are.
+    pub(crate) const fn set_rate(&mut self, now: Instant, rate: i64) {
+        self.base = self.monotonic(now);
+        self.since = now.as_nanos();
+        self.rate = rate;
+    }
+
     /// Returns when the wall clock will show a reading, if nothing steps it before.
     pub(crate) fn instant_of(&self, wall: WallTime) -> Instant {
         if wall == WallTime::NEVER {

@@ -60,6 +60,20 @@ pub enum Fault {
         /// By how many nanoseconds.
         by: i64,
     },
+    /// A process's clocks run at another rate from now on.
+    SetRate {
+        /// Which process.
+        process: ProcessId,
+        /// How much faster than true time, in parts per billion.
+        rate: i64,
+    },
+    /// A server's clocks run at another rate from now on.
+    SetServerRate {
+        /// Which server.
+        server: ServerId,
+        /// How much faster than true time, in parts per billion.
+        rate: i64,
+    },
     /// An operation of the server's own kind: see [`Services::operate`].
     Operate {
         /// Which server.
@@ -117,6 +131,8 @@ kinds! {
     Crash = "client.crash",
     /// A host's wall clock steps.
     Clock = "clock.step",
+    /// A host's clocks run at another rate.
+    Rate = "clock.rate",
     /// A message is lost.
     Loss = "net.loss",
     /// A message comes later than its latency.
@@ -140,6 +156,8 @@ pub(crate) enum Meaning {
     Stall(ThreadId),
     Crash(ProcessId),
     ProcessClock(ProcessId),
+    ProcessRate(ProcessId),
+    ServerRate(ServerId),
     Restart(ServerId),
     ServerStall(ServerId),
     ServerClock(ServerId),
@@ -157,9 +175,10 @@ impl Meaning {
     /// Returns the process at whose own events the site's deviations are anchored.
     pub(crate) fn process(self, threads: &[Thread]) -> Option<ProcessId> {
         match self {
-            Self::Pause(process) | Self::Crash(process) | Self::ProcessClock(process) => {
-                Some(process)
-            }
+            Self::Pause(process)
+            | Self::Crash(process)
+            | Self::ProcessClock(process)
+            | Self::ProcessRate(process) => Some(process),
             Self::Stall(thread) => Some(threads[thread.index()].process),
             _ => None,
         }
@@ -170,6 +189,7 @@ impl Meaning {
             Self::Restart(server)
             | Self::ServerStall(server)
             | Self::ServerClock(server)
+            | Self::ServerRate(server)
             | Self::Operation(server) => Some(server),
             _ => None,
         }
@@ -327,6 +347,10 @@ impl<S: Services> World<S> {
                 self.processes[process.index()].clock.step(by);
                 self.emit(What::ProcessClock { process, by });
             }
+            Fault::SetRate { process, rate } => {
+                self.processes[process.index()].clock.set_rate(self.now, rate);
+                self.emit(What::ProcessRate { process, rate });
+            }
             Fault::Cut { link, length } => {
                 self.cut(link, length);
                 self.tell_cut(link, length);
@@ -339,6 +363,7 @@ impl<S: Services> World<S> {
             Fault::Restart { server, .. }
             | Fault::StallServer { server, .. }
             | Fault::StepServerClock { server, .. }
+            | Fault::SetServerRate { server, .. }
             | Fault::Operate { server, .. } => {
                 // The server's own state is not at hand here: the run's loop takes this first.
                 let number = self.next_number();

@@ -162,6 +162,8 @@ impl Meaning {
             Self::Stall(thread) => Fault::Stall { thread, length },
             Self::Crash(process) => Fault::Crash { process, down: length },
             Self::ProcessClock(process) => Fault::StepClock { process, by },
+            Self::ProcessRate(process) => Fault::SetRate { process, rate: by },
+            Self::ServerRate(server) => Fault::SetServerRate { server, rate: by },
             Self::Restart(server) => Fault::Restart { server, down: length },
             Self::ServerStall(server) => Fault::StallServer { server, length },
             Self::ServerClock(server) => Fault::StepServerClock { server, by },

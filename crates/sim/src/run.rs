@@ -473,6 +473,11 @@ impl<S: Services> Core<S> {
                 world.emit(What::ServerClock { server, by });
                 services.clock_changed(server, &mut ServerContext { world });
             }
+            Fault::SetServerRate { server, rate } => {
+                world.servers[server.index()].clock.set_rate(world.now, rate);
+                world.emit(What::ServerRate { server, rate });
+                services.clock_changed(server, &mut ServerContext { world });
+            }
             Fault::Operate { server, operation } => {
                 services.operate(server, operation, &mut ServerContext { world });
             }
