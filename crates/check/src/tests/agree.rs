@@ -5,9 +5,11 @@ use fencepost_history::{
     ResourceId, ServerId, ThreadId, Token, What,
 };
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use super::tale::{TTL, assert_agreed, rules, stream};
-use crate::{Checkers, Rules, naive};
+use crate::{Checkers, Kind, KindSet, Rules, naive};
 
 /// A world just consistent enough to tell plausible stories.
 struct Teller {
@@ -188,6 +190,23 @@ impl Teller {
     }
 }
 
+fn told(acts: Vec<[u8; 4]>) -> (Teller, Instant) {
+    let mut teller = Teller::new();
+    for act in acts {
+        teller.act(act);
+    }
+    if !teller.healed {
+        teller.tell(What::Healed);
+    }
+    let longer = Duration::from_secs(teller.next_token % 2 * 40);
+    let end = teller.now + TTL + longer;
+    (teller, end)
+}
+
+fn acts() -> impl Strategy<Value = Vec<[u8; 4]>> {
+    proptest::collection::vec(any::<[u8; 4]>(), 1..90)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 2_000,
@@ -196,16 +215,26 @@ proptest! {
     })]
 
     #[test]
-    fn both_judges_agree(acts in proptest::collection::vec(any::<[u8; 4]>(), 1..90)) {
-        let mut teller = Teller::new();
-        for act in acts {
-            teller.act(act);
-        }
-        if !teller.healed {
-            teller.tell(What::Healed);
-        }
-        let end = teller.now + TTL + Duration::from_secs(u64::from(teller.next_token == 3) * 40);
+    fn both_judges_agree(acts in acts()) {
+        let (teller, end) = told(acts);
         let judged = stream(&mut Checkers::new(&teller.rules), &teller.events, end);
         assert_agreed(&judged, &naive::judge(&teller.rules, &teller.events, end));
     }
+}
+
+#[test]
+fn random_histories_show_every_kind() {
+    let mut runner = TestRunner::deterministic();
+    let mut checkers = Checkers::new(&rules());
+    let (mut seen, mut clean) = (KindSet::EMPTY, 0);
+    for _ in 0..3_000 {
+        let tree = acts().new_tree(&mut runner).expect("nothing is filtered");
+        let (teller, end) = told(tree.current());
+        let judged = stream(&mut checkers, &teller.events, end);
+        clean += u32::from(judged.violated.is_empty());
+        seen = seen.union(judged.violated).union(judged.noted);
+    }
+    let all: KindSet = Kind::ALL.iter().copied().collect();
+    assert_eq!(all.minus(seen), KindSet::of(&[Kind::Own]), "{seen}");
+    assert!(clean > 30, "{clean} clean histories");
 }
