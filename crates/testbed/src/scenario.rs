@@ -18,6 +18,7 @@ mod limits;
 mod lock;
 mod names;
 mod network;
+mod numbers;
 mod read;
 mod schema;
 mod section;
@@ -49,10 +50,10 @@ pub use lock::{
 };
 pub use names::Role;
 pub use network::{Clock, Link, Network};
+pub use numbers::{Hex, NodeCount, Odds, Rate, Shift};
 pub use read::{Parsed, Place, Places};
 pub use schema::json_schema;
 pub use store::{Persistence, Redis, Store, Topology, Version};
-pub use value::{Hex, Odds, Rate, Shift};
 pub use workload::{
     Accept, Behaviour, Client, Fencing, Occurrence, OnRefusal, Resource, WorkKind, Workload,
 };

@@ -1,5 +1,7 @@
 //! When a fault begins: at an instant, at a named moment, or at somebody's own event.
 
+use std::fmt;
+
 use fencepost_history::{Instant, Moment};
 
 use super::section::{Key, Keys, Section};
@@ -44,6 +46,15 @@ pub struct Whose {
     pub who: Option<String>,
     /// The moment.
     pub moment: Moment,
+}
+
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(who) = &self.who {
+            write!(f, "{who} ")?;
+        }
+        f.write_str(self.moment.name())
+    }
 }
 
 impl Default for Anchor {

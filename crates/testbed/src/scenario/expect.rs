@@ -4,8 +4,8 @@ use fencepost_check::Kind;
 use fencepost_history::Duration;
 
 use super::anchor::Whose;
+use super::numbers::Hex;
 use super::section::section;
-use super::value::Hex;
 
 section! {
     /// What should come of a run; this makes the scenario a test.

@@ -3,8 +3,8 @@
 use fencepost_history::Duration;
 
 use super::anchor::{Anchor, MessageAnchor};
+use super::numbers::Shift;
 use super::section::{section, tagged};
-use super::value::Shift;
 
 tagged! {
     /// One thing done to the world.

@@ -3,8 +3,8 @@
 use fencepost_choice::Distribution;
 use fencepost_history::{Duration, Moment};
 
+use super::numbers::{Odds, Rate};
 use super::section::{Key, Keys, Section, section, words};
-use super::value::{Odds, Rate};
 
 section! {
     /// What may go wrong at random; each run draws anew.

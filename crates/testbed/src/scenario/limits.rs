@@ -5,7 +5,7 @@ use fencepost_history::Duration;
 /// The largest file, in bytes.
 pub(super) const FILE: usize = 1 << 20;
 /// The most clients.
-pub(super) const CLIENTS: usize = 1_000;
+pub(super) const CLIENTS: u32 = 1_000;
 /// The most servers of the store.
 pub(super) const NODES: u32 = 1_000;
 /// The most threads of all clients together.

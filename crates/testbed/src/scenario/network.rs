@@ -3,8 +3,8 @@
 use fencepost_choice::Distribution;
 use fencepost_history::Duration;
 
+use super::numbers::Shift;
 use super::section::section;
-use super::value::Shift;
 
 section! {
     /// How long messages take.

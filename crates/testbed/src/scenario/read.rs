@@ -1,7 +1,7 @@
 //! Reads a scenario file: walks the document beside the lists of keys and collects mistakes.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -114,6 +114,7 @@ impl Scenario {
 pub(super) struct Reader {
     path: Vec<String>,
     pub(super) places: Places,
+    skipped: BTreeSet<String>,
     errors: Vec<ScenarioError>,
 }
 
@@ -137,6 +138,28 @@ impl Reader {
     /// Goes back up.
     pub(super) fn leave(&mut self) {
         self.path.pop();
+    }
+
+    /// Leaves out the item of a list at hand, which could not be read.
+    pub(super) fn skip(&mut self) {
+        self.skipped.insert(self.path.join("."));
+    }
+
+    /// Returns the numbers in the file of the items of a list that could be read.
+    pub(super) fn item_numbers(&self, list: &str, count: usize) -> Vec<usize> {
+        let is_read = |number: &usize| !self.skipped.contains(&format!("{list}.{number}"));
+        (1..).filter(is_read).take(count).collect()
+    }
+
+    /// Notes a mistake that may follow from one that is already known.
+    pub(super) fn report_if_new(&mut self, error: ScenarioError) {
+        let follows = self.errors.iter().any(|known| {
+            known.span == error.span
+                || error.context.as_ref().is_some_and(|(span, _)| known.span == *span)
+        });
+        if !follows {
+            self.errors.push(error);
+        }
     }
 
     /// Names the table at hand as the file writes it.

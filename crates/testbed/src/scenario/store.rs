@@ -2,6 +2,7 @@
 
 use fencepost_history::Duration;
 
+use super::numbers::NodeCount;
 use super::section::{section, tagged, words};
 
 tagged! {
@@ -24,7 +25,7 @@ section! {
         /// How many servers there are, and what they are to each other.
         topology: Topology = Topology::Single,
         /// The servers that answer lock commands; they are called r1, r2 and so on.
-        nodes: u32 = 1,
+        nodes: NodeCount = NodeCount(1),
         /// The version whose behaviour is simulated.
         version: Version = Version::V7_0,
         /// How long a server needs for a command.
@@ -83,11 +84,21 @@ impl Topology {
     }
 }
 
+impl Version {
+    /// Returns whether this version of the program can simulate it.
+    pub(super) const fn is_available(self) -> bool {
+        match self {
+            Self::V7_0 => true,
+            Self::V7_2 => false,
+        }
+    }
+}
+
 impl Store {
     /// Returns the names of the servers that answer lock commands.
     #[must_use]
     pub fn server_names(&self) -> Vec<String> {
         let Self::Redis(redis) = self;
-        (1..=redis.nodes).map(|number| format!("r{number}")).collect()
+        (1..=redis.nodes.0).map(|number| format!("r{number}")).collect()
     }
 }

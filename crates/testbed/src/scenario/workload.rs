@@ -2,6 +2,7 @@
 
 use fencepost_history::Duration;
 
+use super::numbers::ClientCount;
 use super::section::{Key, Keys, Section, section, words};
 
 /// What clients do with the lock, and what the lock protects.
@@ -37,7 +38,7 @@ impl Section for Workload {
 
     fn keys<K: Keys>(&mut self, keys: &mut K) {
         let key = |name, doc| Key { name, doc, is_required: false };
-        let mut count = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
+        let mut count = ClientCount(u32::try_from(self.clients.len()).unwrap_or(u32::MAX));
         let is_count_given = keys.key(
             key("clients", "How many client processes there are; they are called c1, c2, ..."),
             &mut count,
@@ -54,7 +55,7 @@ impl Section for Workload {
         keys.key(key("resource", Resource::DOC), &mut self.resource);
         let common = self.common.clone();
         keys.list(key("client", Client::DOC), &mut self.clients, |i| Client::nth(i, &common));
-        let count = (count as usize).min(super::limits::CLIENTS);
+        let count = count.0 as usize;
         if is_count_given {
             self.clients.truncate(count);
         }

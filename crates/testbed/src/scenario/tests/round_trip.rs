@@ -1,0 +1,92 @@
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::{FULL, shown};
+use crate::scenario::Scenario;
+
+/// The words and values that stand in the whole scenario, to be put where others stand.
+fn tokens() -> Vec<String> {
+    FULL.split(|c: char| c.is_whitespace() || "[]{}=,".contains(c))
+        .filter(|token| !token.is_empty())
+        .map(ToOwned::to_owned)
+        .chain(["0", "-1", "\"\"", "1e9", "[]", "{}", "\n", "[[fault]]", "\"0s\""].map(Into::into))
+        .collect()
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::parse(text).unwrap_or_else(|errors| panic!("{}", shown(text, &errors)))
+}
+
+#[test]
+fn a_whole_scenario_reads_back_the_same() {
+    let scenario = read(FULL);
+    let written = scenario.to_toml();
+    assert_eq!(read(&written), scenario, "{written}");
+    insta::assert_snapshot!(written);
+}
+
+#[test]
+fn the_smallest_scenario_has_every_default() {
+    let scenario = read("[lock]\nstrategy = \"set-nx-px\"\n");
+    let written = scenario.to_toml();
+    assert_eq!(read(&written), scenario);
+    insta::assert_snapshot!(written);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_panics(text in "[\\PC\\n]{0,200}") {
+        let _ = Scenario::parse(&text);
+    }
+
+    #[test]
+    fn no_text_of_our_words_panics(
+        picks in proptest::collection::vec((any::<Index>(), "[ \n=,.]{0,2}"), 0..40),
+    ) {
+        let tokens = tokens();
+        let text: String =
+            picks.iter().map(|(pick, gap)| format!("{}{gap}", pick.get(&tokens))).collect();
+        let _ = Scenario::parse(&text);
+    }
+
+    #[test]
+    fn a_changed_scenario_is_refused_or_reads_back_the_same(
+        changes in proptest::collection::vec((any::<Index>(), any::<Index>()), 1..4),
+    ) {
+        let tokens = tokens();
+        let mut text = FULL.to_owned();
+        for (from, to) in changes {
+            text = text.replacen(&tokens[from.index(tokens.len())], &tokens[to.index(tokens.len())], 1);
+        }
+        match Scenario::parse(&text) {
+            Ok(scenario) => {
+                let written = scenario.to_toml();
+                let again = Scenario::parse(&written);
+                prop_assert_eq!(again, Ok(scenario), "{}", written);
+            }
+            Err(errors) => {
+                for error in errors {
+                    prop_assert!(error.span.start <= error.span.end);
+                    prop_assert!(error.span.end <= text.len(), "{error} {:?}", error.span);
+                    prop_assert!(text.get(error.span.clone()).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_scenario_does_not_panic(at in any::<Index>()) {
+        let mut end = at.index(FULL.len());
+        while !FULL.is_char_boundary(end) {
+            end -= 1;
+        }
+        let _ = Scenario::parse(&FULL[..end]);
+    }
+
+    #[test]
+    fn a_setting_does_not_panic(key in "[a-z.0-9_=\"]{0,30}", value in "\\PC{0,20}") {
+        let _ = Scenario::parse_with(FULL, &[format!("{key}={value}")]);
+    }
+}
