@@ -8,10 +8,16 @@
 //! into text and bytes.
 
 mod block;
+pub mod canvas;
+pub mod palette;
+pub mod formats;
+pub mod page;
 mod reading;
 mod sentences;
 mod steps;
 mod story;
+mod text;
+pub mod timeline;
 mod words;
 
 #[cfg(test)]

@@ -234,6 +234,7 @@ impl<'h> Reading<'h> {
             | What::Crashed { process }
             | What::Restarted { process }
             | What::ProcessClock { process, .. }
+            | What::ProcessRate { process, .. }
             | What::LinkCut { process, .. } => Some(Actor::Process(process)),
             What::KeySet { server, .. }
             | What::KeyGone { server, .. }
@@ -244,6 +245,7 @@ impl<'h> Reading<'h> {
             | What::Demoted { server }
             | What::DataLost { server }
             | What::ServerClock { server, .. }
+            | What::ServerRate { server, .. }
             | What::PeersCut { server, .. }
             | What::Outsider { server }
             | What::Applied { server, .. }
@@ -263,7 +265,7 @@ impl<'h> Reading<'h> {
                     fencepost_history::Leg::Reply => Some(Actor::Server(call.server)),
                 }
             }
-            What::Healed => None,
+            _ => None,
         }
     }
 }

@@ -1,10 +1,16 @@
 //! The story of a run in numbered sentences.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each pass picks the events that it tells of; all others are none of its business"
+)]
+
 mod accesses;
 mod keys;
 mod past;
 mod tell;
 
+pub(crate) use accesses::noun as access_noun;
 use fencepost_history::{History, Instant};
 
 use crate::Story;

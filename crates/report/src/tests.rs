@@ -1,2 +1,3 @@
 mod block;
 mod zombie;
+mod page;

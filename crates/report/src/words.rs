@@ -51,6 +51,17 @@ pub(crate) fn signed(nanos: i64) -> String {
     format!("{sign}{}", length(Duration::from_nanos(nanos.unsigned_abs())))
 }
 
+/// Writes how a clock errs, given in parts per billion: `200 ppm too fast`.
+pub(crate) fn rate(billionths: i64) -> String {
+    let (size, thousandths) = (billionths.unsigned_abs() / 1_000, billionths.unsigned_abs() % 1_000);
+    let word = if billionths < 0 { "slow" } else { "fast" };
+    match thousandths {
+        0 if size % 10_000 == 0 => format!("{} % too {word}", size / 10_000),
+        0 => format!("{size} ppm too {word}"),
+        rest => format!("{size}.{rest:03} ppm too {word}"),
+    }
+}
+
 /// Joins names as a person would: `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(names: &[String]) -> String {
     match names {

@@ -5,7 +5,7 @@ use fencepost_history::{GrantId, Instant, LockId, ThreadId, What};
 use super::{Exchange, Step, accesses, keys};
 use crate::Story;
 use crate::reading::{Actor, Call, Ending, Hold, Mark, Reading};
-use crate::words::{clock, list, short, signed};
+use crate::words::{clock, list, rate, short, signed};
 
 /// Below this weight a step is folded away.
 pub(super) const PLAIN: u8 = 30;
@@ -290,6 +290,12 @@ impl<'a> Teller<'a> {
             }
             What::ProcessClock { process, by } => {
                 (Actor::Process(process), FAULT, format!("its clock jumps by {}", signed(by)))
+            }
+            What::ServerRate { server, rate: by } => {
+                (Actor::Server(server), FAULT, format!("its clock runs {}", rate(by)))
+            }
+            What::ProcessRate { process, rate: by } => {
+                (Actor::Process(process), FAULT, format!("its clock runs {}", rate(by)))
             }
             What::LinkCut { process, server, until: end } => {
                 let server = reading.server_name(server);
