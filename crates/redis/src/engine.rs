@@ -3,6 +3,7 @@
 use crate::{
     keyspace::{Content, Database},
     names::{KeyId, Names},
+    server::Server,
     value::Value,
 };
 
@@ -28,6 +29,7 @@ pub struct Engine {
     pub(crate) names: Names,
     pub(crate) databases: [Database; DATABASES],
     pub(crate) role: Role,
+    pub(crate) server: Server,
 }
 
 /// A key as an observer sees it, the dead ones included.
@@ -82,6 +84,9 @@ impl Engine {
     /// Forgets all data and becomes a master, keeping names and memory for the next run.
     pub fn reset(&mut self) {
         self.role = Role::Master;
+        if !self.server.connections.is_empty() {
+            self.server.restart();
+        }
         for database in &mut self.databases {
             for slot in &mut database.slots {
                 *slot = crate::keyspace::Slot::default();

@@ -2,26 +2,42 @@
 //!
 //! An [`Engine`] is the state of one server: plain data that can be cloned, compared and hashed. It
 //! reads no clock, sends nothing, and knows no simulator: whoever drives it says what time it is.
-//! Typed commands ([`Command`], [`Engine::execute`]) are the hot path of a simulation.
+//! Typed commands ([`Command`], [`Engine::execute`]) are the hot path of a simulation. Requests in
+//! bytes, several connections, and everything that waits or is pushed go through
+//! [`Engine::step`]. Both work on the same keys.
 //!
-//! What a command does, and which error it gives, follows Redis 7.0.
+//! What a command does, and which error it gives, follows Redis 7.0.15; [`Version`] chooses another
+//! server where they differ.
 
 mod command;
+mod commands;
+mod effects;
 mod engine;
+mod frame;
+mod glob;
 mod keyspace;
 mod names;
+mod numbers;
 mod object;
 mod propagate;
 mod reply;
+mod request;
+mod server;
 mod text;
 mod typed;
 mod value;
+mod version;
 
 #[cfg(test)]
 mod tests;
 
 pub use command::{Command, ExpireCondition, ExpireUnit, Expiry, SetCondition};
+pub use effects::{Clock, ConnectionId, Effect, Effects, Input, Operation};
 pub use engine::{Engine, Entry, Role};
+pub use frame::{Frame, Protocol};
 pub use names::{KeyId, Names};
 pub use reply::{Change, ErrorCode, ExpiringCommand, Outcome, Reply};
+pub use request::{ProtocolError, RequestParser, split_inline};
+pub use server::{Config, ConfigError, Health};
 pub use value::{Value, parse_integer};
+pub use version::Version;

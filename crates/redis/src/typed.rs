@@ -175,13 +175,14 @@ impl Engine {
     /// `src/t_string.c:getexCommand`.
     #[inline(never)]
     fn get_ex(&mut self, key: KeyId, expiry: Expiry, now: i64) -> Outcome {
-        let Ok(deadline) = set_deadline(expiry, now) else {
-            return Outcome::failed(ErrorCode::InvalidExpire(ExpiringCommand::GetEx));
-        };
         let got = self.get(key, now);
         if !matches!(got.reply, Reply::Value(_)) {
             return got;
         }
+        let Ok(deadline) = set_deadline(expiry, now) else {
+            let code = ErrorCode::InvalidExpire(ExpiringCommand::GetEx);
+            return Outcome::refused(code, got.expired);
+        };
         let slot = self.open(key, now).slot;
         let change = match deadline {
             Some(deadline) => move_deadline(slot, deadline, now),
@@ -459,16 +460,12 @@ impl ExpireUnit {
 
 impl Object {
     /// The error of a command that wants a number and finds this.
-    fn not_a_number(&self) -> ErrorCode {
-        match self {
-            Self::Text(_) => ErrorCode::NotAnInteger,
-        }
+    const fn not_a_number(&self) -> ErrorCode {
+        if matches!(self, Self::Text(_)) { ErrorCode::NotAnInteger } else { ErrorCode::WrongType }
     }
 
     /// The bytes, if this is a string.
     pub(crate) fn text(&self) -> Option<&[u8]> {
-        match self {
-            Self::Text(text) => Some(text),
-        }
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 }

@@ -116,10 +116,13 @@ impl Model {
     }
 
     fn get_ex(&mut self, key: KeyId, expiry: Expiry, now: i64) -> String {
+        let reply = self.get(key);
+        if !self.keys.contains_key(&key) {
+            return reply;
+        }
         let Some(deadline) = absolute(expiry, now) else {
             return "(error) ERR invalid expire time in 'getex' command".into();
         };
-        let reply = self.get(key);
         match (deadline, self.keys.get_mut(&key)) {
             (Some(deadline), Some(_)) if deadline <= now => {
                 self.keys.remove(&key);

@@ -1,0 +1,191 @@
+//! The server about itself: time, configuration, statistics, its own commands.
+
+use std::fmt::Write as _;
+
+use super::{Flags, Keys, Spec, is, keys_of, resolve};
+use crate::{
+    engine::Role,
+    frame::Frame,
+    glob,
+    server::{Context, Refusal},
+};
+
+const ADMIN: u16 = Flags::META | Flags::NO_SCRIPT;
+
+pub(super) const COMMANDS: &[Spec] = &[
+    Spec::new("time", 1, Flags::META, Keys::None, time),
+    Spec::new("info", -1, Flags::META, Keys::None, info),
+    Spec::new("role", 1, ADMIN, Keys::None, role),
+    Spec::new("config|get", -3, ADMIN, Keys::None, config_get),
+    Spec::new("config|set", -4, ADMIN, Keys::None, config_set),
+    Spec::new("config|resetstat", 2, ADMIN, Keys::None, |cx, _| {
+        cx.engine.server.expired_keys = 0;
+        Ok(Frame::ok())
+    }),
+    Spec::new("debug|set-active-expire", 3, ADMIN, Keys::None, set_active_expire),
+    Spec::new("command|getkeys", -3, Flags::META, Keys::None, getkeys),
+    Spec::new("command|count", 2, Flags::META, Keys::None, |_, _| {
+        Ok(Frame::count(super::FAMILIES.iter().map(|family| family.len()).sum()))
+    }),
+    Spec::new("command|docs", -2, Flags::META, Keys::None, |_, _| Ok(Frame::Map(Vec::new()))),
+    Spec::new("command", -1, Flags::META, Keys::None, |_, _| Ok(Frame::Array(Vec::new()))),
+];
+
+/// The wall clock; it stands still inside a script or EXEC if the version freezes time.
+fn time(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    let micros =
+        if cx.version().freezes_time() { cx.frozen_micros } else { cx.clock.wall_micros() };
+    let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
+    Ok(Frame::bulks([seconds.to_string(), rest.to_string()]))
+}
+
+/// INFO, as far as clients of locks and the tests read it.
+fn info(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    let wanted = |section: &str| {
+        let all = ["all", "everything", "default"];
+        words.len() == 1
+            || words[1..].iter().any(|w| is(w, section) || all.iter().any(|every| is(w, every)))
+    };
+    let mut text = String::new();
+    let sections: [(&str, fn(&Context<'_>) -> String); 6] = [
+        ("Server", server_section),
+        ("Clients", clients_section),
+        ("Persistence", persistence_section),
+        ("Stats", stats_section),
+        ("Replication", replication_section),
+        ("Keyspace", keyspace_section),
+    ];
+    for (title, lines) in sections {
+        if wanted(title) {
+            if !text.is_empty() {
+                text.push_str("\r\n");
+            }
+            // Writing to a string cannot fail.
+            let _ = write!(text, "# {title}\r\n{}", lines(cx));
+        }
+    }
+    Ok(Frame::Verbatim("txt".into(), text.into_bytes()))
+}
+
+fn server_section(cx: &Context<'_>) -> String {
+    let version = cx.version();
+    let compatible = if version.is_valkey() { "7.2.4" } else { version.number() };
+    let mut text = format!("redis_version:{compatible}\r\nredis_mode:standalone\r\n");
+    if version.is_valkey() {
+        text += &format!("server_name:valkey\r\nvalkey_version:{}\r\n", version.number());
+    }
+    text
+}
+
+fn clients_section(cx: &Context<'_>) -> String {
+    let connections = &cx.engine.server.connections;
+    let blocked = connections.values().filter(|client| client.blocked.is_some()).count();
+    format!("connected_clients:{}\r\nblocked_clients:{blocked}\r\n", connections.len())
+}
+
+fn persistence_section(cx: &Context<'_>) -> String {
+    let health = cx.engine.server.health;
+    let last = if health.misconf { "err" } else { "ok" };
+    format!(
+        "loading:{}\r\nrdb_bgsave_in_progress:0\r\nrdb_last_bgsave_status:{last}\r\n",
+        u8::from(health.loading)
+    )
+}
+
+fn stats_section(cx: &Context<'_>) -> String {
+    format!("expired_keys:{}\r\n", cx.engine.server.expired_keys)
+}
+
+fn replication_section(cx: &Context<'_>) -> String {
+    if cx.engine.role == Role::Master {
+        "role:master\r\nconnected_slaves:0\r\n".into()
+    } else {
+        "role:slave\r\nslave_read_only:1\r\nslave_priority:100\r\nreplica_announced:1\r\n".into()
+    }
+}
+
+fn keyspace_section(cx: &Context<'_>) -> String {
+    let mut text = String::new();
+    for (number, database) in cx.engine.databases.iter().enumerate() {
+        let keys = database.len();
+        if keys > 0 {
+            let expires = database.slots.iter().filter(|slot| slot.deadline().is_some()).count();
+            text += &format!("db{number}:keys={keys},expires={expires},avg_ttl=0\r\n");
+        }
+    }
+    text
+}
+
+/// ROLE of a server that replicates nothing; one that does is described by whoever connects it.
+fn role(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    Ok(if cx.engine.role == Role::Master {
+        Frame::Array(vec![Frame::bulk("master"), Frame::Integer(0), Frame::Array(Vec::new())])
+    } else {
+        Frame::Array(vec![
+            Frame::bulk("slave"),
+            Frame::bulk("127.0.0.1"),
+            Frame::Integer(0),
+            Frame::bulk("connect"),
+            Frame::Integer(-1),
+        ])
+    })
+}
+
+fn config_get(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    let mut found = Vec::new();
+    for (name, value) in cx.engine.server.config.all() {
+        let wanted =
+            |pattern: &Vec<u8>| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes());
+        if words[2..].iter().any(wanted) {
+            found.push((Frame::bulk(name), Frame::bulk(value)));
+        }
+    }
+    Ok(Frame::Map(found))
+}
+
+fn config_set(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    if words.len() % 2 == 1 {
+        return Err(Refusal::arity("config|set"));
+    }
+    for pair in words[2..].chunks_exact(2) {
+        let [name, value] = [0, 1].map(|at| String::from_utf8_lossy(&pair[at]).into_owned());
+        let config = &mut cx.engine.server.config;
+        if !config.knows(&name.to_ascii_lowercase()) {
+            let text =
+                format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'");
+            return Err(Refusal(text.into()));
+        }
+        config.set(&name, &value).map_err(|_| {
+            let text = "argument couldn't be parsed";
+            Refusal(
+                format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {text}")
+                    .into(),
+            )
+        })?;
+    }
+    Ok(Frame::ok())
+}
+
+fn set_active_expire(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    if !cx.engine.server.config.debug {
+        return Err("ERR DEBUG command not allowed. If the enable-debug-command option is set to \
+                    \"local\", you can run it from a local connection, otherwise you need to set \
+                    this option in the configuration file, and then restart the server."
+            .into());
+    }
+    cx.engine.server.active_expiry = !is(&words[2], "0");
+    Ok(Frame::ok())
+}
+
+fn getkeys(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    let command = &words[2..];
+    let spec = resolve(cx.version(), command)
+        .map_err(|_| Refusal::from("ERR Invalid command specified"))?;
+    spec.check_arity(command)
+        .map_err(|_| Refusal::from("ERR Invalid number of arguments specified for command"))?;
+    let keys = keys_of(spec, command);
+    if keys.is_empty() {
+        return Err("ERR The command has no key arguments".into());
+    }
+    Ok(Frame::bulks(keys))
+}

@@ -1,0 +1,141 @@
+//! The server around the keyspace: connections, configuration, and one step of the event loop.
+
+mod blocking;
+mod config;
+mod connection;
+mod context;
+mod dispatch;
+mod events;
+mod tick;
+
+use std::collections::BTreeMap;
+
+pub(crate) use blocking::{Blocked, Wish};
+pub use config::{Config, ConfigError};
+pub use connection::Health;
+pub(crate) use connection::{Connection, ReplyMode, Watch};
+pub(crate) use context::{Context, Origin, Refusal, text_content};
+pub(crate) use dispatch::call_from_script;
+pub(crate) use events::EventClass;
+
+use crate::{
+    effects::{Clock, ConnectionId, Effects, Input, Operation},
+    engine::Engine,
+};
+
+/// What a server keeps besides its data and its names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Server {
+    pub(crate) config: Config,
+    pub(crate) health: Health,
+    pub(crate) connections: BTreeMap<ConnectionId, Connection>,
+    /// The number the next connection gets as its CLIENT ID.
+    pub(crate) next_client: i64,
+    /// The turn the next blocked client gets.
+    pub(crate) next_turn: u64,
+    pub(crate) pause: Option<Pause>,
+    /// Keys that got something a blocked client may wait for, in this command.
+    pub(crate) ready: Vec<(usize, Vec<u8>)>,
+    /// What the present top-level command has to say to the replicas so far.
+    pub(crate) pending: Vec<Operation>,
+    /// Whether the active expiry cycle runs; DEBUG can stop it.
+    pub(crate) active_expiry: bool,
+    /// The monotonic time of the last active expiry cycle.
+    pub(crate) last_cycle: u64,
+    /// The state behind RANDOMKEY and its like.
+    pub(crate) random: u64,
+    pub(crate) expired_keys: u64,
+    /// Cached scripts by their SHA-1.
+    pub(crate) scripts: BTreeMap<String, Vec<u8>>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            config: Config::default(),
+            health: Health::default(),
+            connections: BTreeMap::new(),
+            next_client: 1,
+            next_turn: 0,
+            pause: None,
+            ready: Vec::new(),
+            pending: Vec::new(),
+            active_expiry: true,
+            last_cycle: 0,
+            random: 1,
+            expired_keys: 0,
+            scripts: BTreeMap::new(),
+        }
+    }
+}
+
+/// CLIENT PAUSE in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pause {
+    /// The wall time in milliseconds at which it ends.
+    pub(crate) until: i64,
+    /// Whether reads go on.
+    pub(crate) writes_only: bool,
+}
+
+impl Server {
+    /// Ends every connection and forgets scripts and pauses, as a restart does; the configuration
+    /// stays.
+    pub(crate) fn restart(&mut self) {
+        *self = Self { config: self.config.clone(), ..Self::default() };
+    }
+
+    /// Draws the next number below the bound, which is at least 1.
+    pub(crate) const fn draw(&mut self, bound: usize) -> usize {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.random >> 33) % bound as u64) as usize
+    }
+}
+
+impl Engine {
+    /// Takes one input and appends what the server does about it.
+    ///
+    /// The order of inputs is the order in which the server's one thread meets them. Time is read
+    /// from `clock` and passes only there.
+    pub fn step(&mut self, input: Input, clock: &mut dyn Clock, out: &mut Effects) {
+        let mut cx = Context::new(self, clock, out);
+        match input {
+            Input::Request { connection, words } => cx.receive(connection, words),
+            Input::Tick => cx.tick(),
+            Input::Disconnect { connection } => cx.forget(connection),
+            Input::Resume => cx.resume(),
+        }
+    }
+
+    /// Sets a parameter as the configuration file or CONFIG SET does.
+    ///
+    /// # Errors
+    ///
+    /// Gives an error if the value does not fit the parameter.
+    pub fn configure(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
+        self.server.config.set(name, value)
+    }
+
+    /// Gives the configuration, the version among it.
+    pub const fn config_mut(&mut self) -> &mut Config {
+        &mut self.server.config
+    }
+
+    /// Gives what makes the server refuse commands for reasons outside of it.
+    pub const fn health_mut(&mut self) -> &mut Health {
+        &mut self.server.health
+    }
+
+    /// Ends every connection and forgets cached scripts, as a restart of the process does. The
+    /// data stays: what a restart leaves of it is the caller's business.
+    pub fn restart(&mut self) {
+        self.server.restart();
+    }
+
+    /// Carries out a command of the replication stream or of the append-only file: nothing is
+    /// refused and no key counts as dead.
+    pub fn apply_operation(&mut self, operation: &Operation, clock: &mut dyn Clock) {
+        let mut discarded = Effects::new();
+        Context::new(self, clock, &mut discarded).apply(operation);
+    }
+}
