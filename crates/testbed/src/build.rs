@@ -1,0 +1,360 @@
+//! From a scenario to a simulation: processes, servers, jobs, names, rules.
+
+use fencepost_check::{Purpose as Judged, Rules};
+use fencepost_choice::Distribution;
+use fencepost_history::{
+    Duration, Instant, Leg, LockId, LockRules, Names, ProcessId, ResourceId, ServerId, ThreadId,
+    ThreadName,
+};
+use fencepost_locks::{Identity, KeyLock, LeaseClock, Release, TokenSource, ValueSource};
+use fencepost_services::{
+    Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, ResourceSetup, ServersSetup,
+};
+use fencepost_sim::{HostClock, LinkModel, ProcessSetup, ServerSetup, Setup};
+
+use crate::hazards;
+use crate::job::{DeadlineCheck, Job, OnRefusal, SidePath};
+use crate::scenario::{self, Behaviour, Fault, Scenario, Store};
+
+/// Everything that the runs of one scenario have in common.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The simulation's setup.
+    pub setup: Setup,
+    /// The servers.
+    pub servers: ServersSetup,
+    /// The lock, as each process's threads use it.
+    pub locks: Vec<KeyLock>,
+    /// What each worker does, by thread; nothing for helper threads.
+    pub jobs: Vec<Option<Job>>,
+    /// The worker whose renewer a thread is.
+    pub renews_for: Vec<Option<ThreadId>>,
+    /// The names of all ids.
+    pub names: Names,
+    /// What the checkers must know.
+    pub rules: Rules,
+    /// When faults heal and the run is brought to its end.
+    pub horizon: Instant,
+    /// How long the settle phase takes.
+    pub settle: Duration,
+}
+
+fn id(place: usize) -> u16 {
+    u16::try_from(place).expect("a scenario has fewer than 65,536 actors of a kind")
+}
+
+fn or_ever(length: Option<Duration>) -> Duration {
+    length.unwrap_or(Duration::MAX)
+}
+
+impl Parts {
+    /// Builds the parts of a scenario.
+    #[must_use]
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut key_names = KeyNames::new();
+        let lock_name = &scenario.lock.name;
+        let key = key_names.key(&format!("lock:{lock_name}"));
+        let counter = key_names.key(&format!("fence:{lock_name}"));
+        let client_names: Vec<_> =
+            scenario.workload.clients.iter().map(|client| key_names.value(&client.name)).collect();
+        let operations = operations(scenario, &mut key_names);
+        let names = names(scenario);
+        let lock = |behaviour: &Behaviour| KeyLock {
+            node: ServerId(0),
+            key,
+            counter,
+            ..key_lock(scenario, behaviour)
+        };
+        let locks = scenario.workload.clients.iter().map(|client| lock(&client.behaviour));
+        let locks: Vec<KeyLock> = locks.collect();
+        let mut jobs = vec![None; names.threads.len()];
+        let mut renews_for = vec![None; names.threads.len()];
+        let mut next = 0;
+        let mut effects = 1;
+        for (place, client) in scenario.workload.clients.iter().enumerate() {
+            let threads = usize::try_from(client.behaviour.threads).unwrap_or(usize::MAX);
+            for thread in 0..threads {
+                let worker = next + thread;
+                let renewer = ThreadId(id(worker + threads));
+                let who = Identity {
+                    process: id(place + 1),
+                    name: client_names[place],
+                    thread: id(thread + 1),
+                };
+                let mut job = job(scenario, &client.behaviour, who, effects);
+                job.starts_after = Duration::from_micros(100).saturating_mul(thread as u64);
+                if scenario.lock.renew == scenario::Renew::Watchdog {
+                    let every = scenario.lock.renew_every.unwrap_or(Duration::MAX);
+                    job.renewer = Some((renewer, every));
+                    renews_for[renewer.index()] = Some(ThreadId(id(worker)));
+                }
+                if scenario.workload.occurrence == scenario::Occurrence::Own {
+                    effects += job.effects_a_round.saturating_mul(job.rounds);
+                }
+                jobs[worker] = Some(job);
+            }
+            next += threads * if has_renewers(scenario) { 2 } else { 1 };
+        }
+        let rules = rules(scenario, &names);
+        Self {
+            setup: setup(scenario),
+            servers: servers(scenario, key_names, key, operations),
+            locks,
+            jobs,
+            renews_for,
+            settle: scenario.lock.ttl.unwrap_or_default() + rules.wait_bound,
+            rules,
+            names,
+            horizon: Instant::ZERO + scenario.workload.horizon,
+        }
+    }
+}
+
+fn has_renewers(scenario: &Scenario) -> bool {
+    scenario.lock.renew == scenario::Renew::Watchdog
+}
+
+fn roles(name: &str, count: u32) -> Vec<String> {
+    (1..=count)
+        .map(|number| if number == 1 { name.to_owned() } else { format!("{name}-{number}") })
+        .collect()
+}
+
+fn names(scenario: &Scenario) -> Names {
+    let mut names = Names {
+        servers: scenario.server_names(),
+        locks: vec![scenario.lock.name.clone()],
+        resources: vec![scenario.workload.resource.name.clone()],
+        resource_servers: vec![scenario.resource_server()],
+        rules: vec![LockRules {
+            servers: (0..scenario.store.server_names().len()).map(|n| ServerId(id(n))).collect(),
+            quorum: 1,
+            independent: false,
+            ttl: scenario.lock.ttl.unwrap_or_default(),
+        }],
+        ..Names::default()
+    };
+    for (place, client) in scenario.workload.clients.iter().enumerate() {
+        names.processes.push(client.name.clone());
+        let process = ProcessId(id(place));
+        let helpers = if has_renewers(scenario) { client.behaviour.threads } else { 0 };
+        let roles = roles("worker", client.behaviour.threads)
+            .into_iter()
+            .chain(roles("renewer", helpers));
+        names.threads.extend(roles.map(|role| ThreadName { process, role }));
+    }
+    names
+}
+
+fn key_lock(scenario: &Scenario, behaviour: &Behaviour) -> KeyLock {
+    use scenario::{FencingToken, Release as Way, TokenSource as Value};
+    let lock = &scenario.lock;
+    KeyLock {
+        node: ServerId(0),
+        key: fencepost_services::KeyId(0),
+        counter: fencepost_services::KeyId(0),
+        ttl: or_ever(lock.ttl),
+        ttl_millis: lock.ttl.map_or(0, |ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX)),
+        value: match lock.token {
+            Value::Fixed => ValueSource::Fixed,
+            Value::ProcessName => ValueSource::ProcessName,
+            Value::ThreadId => ValueSource::ThreadId,
+            Value::PerAcquisition => ValueSource::PerAcquisition,
+        },
+        release: match lock.release {
+            Way::None => Release::None,
+            Way::Del => Release::Del,
+            Way::GetThenDel => Release::GetThenDel,
+            Way::CompareAndDelete => Release::CompareAndDelete,
+        },
+        retries_release: lock.retry_release,
+        token: match lock.fencing_token {
+            FencingToken::None => TokenSource::None,
+            FencingToken::InAcquireScript => TokenSource::InAcquireScript,
+            FencingToken::IncrAfterSet => TokenSource::IncrAfterSet,
+            FencingToken::ReadLater => TokenSource::ReadLater,
+        },
+        request_timeout: or_ever(behaviour.request_timeout),
+        renews_own_only: lock.renew_compare,
+        clock: LeaseClock::Wall,
+    }
+}
+
+fn job(scenario: &Scenario, behaviour: &Behaviour, who: Identity, first_effect: u32) -> Job {
+    use scenario::{DeadlineCheck as Check, Fencing as Fence, OnRefusal as Reaction};
+    let lock = &scenario.lock;
+    let on_refusal = match behaviour.on_refusal {
+        Reaction::GiveUp => OnRefusal::GiveUp,
+        Reaction::RetryWithFreshToken => OnRefusal::RetryWithFreshToken,
+        Reaction::OtherPath => OnRefusal::OtherPath,
+    };
+    let is_open = scenario.workload.resource.fencing == Fence::SidePathOpen;
+    Job {
+        who,
+        lock: LockId(0),
+        resource: scenario.resource_server(),
+        starts_after: Duration::ZERO,
+        rounds: behaviour.rounds,
+        retry_every: Distribution::Fixed(behaviour.retry_every),
+        attempts: behaviour.attempts.unwrap_or(u32::MAX),
+        reads: behaviour.reads,
+        work: behaviour.work,
+        work_is_cpu: behaviour.work_kind == scenario::WorkKind::Cpu,
+        writes: behaviour.writes,
+        read_timeout: or_ever(behaviour.read_timeout),
+        write_timeout: or_ever(behaviour.write_timeout),
+        extend_at: behaviour.extend_after,
+        deadline_check: match lock.deadline_check {
+            Check::None => DeadlineCheck::Never,
+            Check::BeforeEachSend => DeadlineCheck::BeforeEachSend,
+            Check::BeforeWrite => DeadlineCheck::BeforeWrite,
+        },
+        margin: lock.margin,
+        works_until_deadline: false,
+        on_refusal,
+        // A side path that nobody takes after a refusal is the one of the last write, such as a
+        // notification.
+        side_path: if is_open && on_refusal != OnRefusal::OtherPath {
+            SidePath::LastWrite
+        } else {
+            SidePath::Nothing
+        },
+        renewer: None,
+        notifies: lock.on_loss == scenario::OnLoss::Notify,
+        first_effect,
+        effects_a_round: behaviour.writes,
+    }
+}
+
+fn rules(scenario: &Scenario, names: &Names) -> Rules {
+    use scenario::{Effect, Purpose};
+    let clients = scenario.workload.clients.iter();
+    let retry = clients.map(|client| client.behaviour.retry_every).max().unwrap_or_default();
+    // A round trip is bounded by the longest time-out, or by a second where there is none.
+    let clients = scenario.workload.clients.iter();
+    let trip = clients.filter_map(|client| client.behaviour.request_timeout).max();
+    let ttl = scenario.lock.ttl.unwrap_or_default();
+    let bound = retry + trip.unwrap_or(Duration::from_secs(1));
+    Rules {
+        locks: names.rules.clone(),
+        threads: names.threads.iter().map(|thread| thread.process).collect(),
+        wait_bound: ttl.saturating_add(bound),
+        ghost_bound: bound,
+        purpose: match scenario.lock.purpose {
+            Purpose::Correctness => Judged::Correctness,
+            Purpose::Efficiency => {
+                Judged::Efficiency { harmful: scenario.lock.effect == Effect::Harmful }
+            }
+        },
+    }
+}
+
+/// The operations that the scenario's faults name, in the order of those faults.
+fn operations(scenario: &Scenario, names: &mut KeyNames) -> Vec<Operation> {
+    let faults = scenario.fault.iter();
+    faults
+        .filter_map(|fault| match fault {
+            Fault::Outsider(outsider) => Some(
+                // A command that the model does not know does nothing; the reader of the scenario
+                // refuses it before.
+                Operation::parse(&outsider.command, names)
+                    .unwrap_or(Operation::ForgetTokens),
+            ),
+            Fault::ForgetTokens(_) => Some(Operation::ForgetTokens),
+            _ => None,
+        })
+        .collect()
+}
+
+fn servers(
+    scenario: &Scenario,
+    names: KeyNames,
+    key: fencepost_services::KeyId,
+    operations: Vec<Operation>,
+) -> ServersSetup {
+    use scenario::{Accept as Passes, Fencing as Fence};
+    let Store::Redis(redis) = &scenario.store;
+    let resource = &scenario.workload.resource;
+    let nodes = (0..scenario.store.server_names().len()).map(|place| NodeSetup {
+        server: ServerId(id(place)),
+        locks: vec![LockKey { lock: LockId(0), key }],
+        names: names.clone(),
+        command_time: redis.command_time,
+        script_time: redis.script_time,
+        is_durable: redis.persistence == scenario::Persistence::Always,
+    });
+    ServersSetup {
+        nodes: nodes.collect(),
+        resources: vec![ResourceSetup {
+            resource: ResourceId(0),
+            name: resource.name.clone(),
+            fencing: match resource.fencing {
+                Fence::Off => Fencing::Off,
+                Fence::Writes => Fencing::Writes,
+                Fence::ReadsAndWrites => Fencing::ReadsAndWrites,
+                Fence::CheckNotAtomic => Fencing::CheckNotAtomic(Duration::from_millis(1)),
+                Fence::SidePathOpen => Fencing::SidePathOpen,
+            },
+            accept: match resource.accept {
+                Passes::AtLeast => Accept::HighestOrAbove,
+                Passes::Above => Accept::Above,
+            },
+            is_idempotent: resource.idempotency,
+        }],
+        operations,
+    }
+}
+
+fn setup(scenario: &Scenario) -> Setup {
+    let clock = |host: &str| {
+        let own = scenario.clock.iter().rev().find(|clock| clock.host == host);
+        own.map_or_else(HostClock::default, |clock| HostClock {
+            rate: clock.rate_ppm.saturating_mul(1_000),
+            offset: clock.offset.as_nanos(),
+        })
+    };
+    let processes = scenario.workload.clients.iter().map(|client| ProcessSetup {
+        name: client.name.clone(),
+        workers: roles("worker", client.behaviour.threads),
+        helpers: roles(
+            "renewer",
+            if has_renewers(scenario) { client.behaviour.threads } else { 0 },
+        ),
+        start: Instant::ZERO + client.start,
+        clock: clock(&client.name),
+    });
+    let servers = scenario.server_names().into_iter().map(|name| ServerSetup {
+        clock: clock(&name),
+        name,
+        least_downtime: Duration::ZERO,
+    });
+    let odds = hazards::loss_odds(scenario);
+    let mut links = Vec::new();
+    for (place, client) in scenario.workload.clients.iter().enumerate() {
+        for (number, server) in scenario.server_names().iter().enumerate() {
+            for (leg, from, to) in
+                [(Leg::Request, &client.name, server), (Leg::Reply, server, &client.name)]
+            {
+                let own = scenario.network.link.iter().rev().find(|link| {
+                    let (one, other) = &link.between;
+                    (one, other) == (from, to) || (one, other) == (to, from)
+                });
+                let latency = own.map_or(&scenario.network.latency, |link| &link.latency);
+                let loss_odds = odds(from, to);
+                if own.is_some() || loss_odds != 0 {
+                    let model = LinkModel { latency: latency.clone(), loss_odds };
+                    links.push((ProcessId(id(place)), ServerId(id(number)), leg, model));
+                }
+            }
+        }
+    }
+    Setup {
+        processes: processes.collect(),
+        servers: servers.collect(),
+        link: LinkModel { latency: scenario.network.latency.clone(), loss_odds: 0 },
+        links,
+        peer_latency: scenario.network.latency.nominal(),
+        hazards: hazards::all(scenario),
+        max_events: 10_000_000,
+    }
+}

@@ -1,0 +1,255 @@
+//! What clients do with the lock: rounds of acquire, read, work, write, release.
+
+use std::rc::Rc;
+
+use fencepost_history::{Access, AccessOutcome, Duration, JobId, Moment, What};
+use fencepost_locks::{AcquireError, Attempt, Client, Grant, KeyLock, LockStrategy, Renewal};
+use fencepost_services::{AccessRequest, Path, Reply, Request};
+
+use crate::job::{DeadlineCheck, Hold, Job, OnRefusal, SidePath};
+
+/// A worker thread with all that its code looks at.
+pub(crate) struct Worker<S> {
+    pub(crate) client: Client,
+    pub(crate) strategy: Rc<S>,
+    pub(crate) lock: KeyLock,
+    pub(crate) job: Rc<Job>,
+    pub(crate) hold: Rc<Hold>,
+}
+
+impl<S> Clone for Worker<S> {
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client.clone(),
+            strategy: Rc::clone(&self.strategy),
+            lock: self.lock,
+            job: Rc::clone(&self.job),
+            hold: Rc::clone(&self.hold),
+        }
+    }
+}
+
+/// How an access ended.
+enum Answer {
+    Accepted,
+    Refused,
+    TimedOut,
+}
+
+/// The section is over before its end.
+struct Over;
+
+impl<S: LockStrategy> Worker<S> {
+    /// Runs all rounds.
+    pub(crate) async fn run(self) {
+        self.hold.grant.set(None);
+        self.hold.is_lost.set(false);
+        self.client.mark(Moment::Started);
+        if self.job.starts_after != Duration::ZERO {
+            self.client.sleep(self.job.starts_after).await;
+        }
+        for round in 0..self.job.rounds {
+            if let Some(grant) = self.acquire().await {
+                self.hold(grant, round).await;
+            }
+        }
+        self.client.mark(Moment::Finished);
+    }
+
+    /// Asks until the lock is granted.
+    async fn acquire(&self) -> Option<Grant> {
+        let Self { client, job, .. } = self;
+        let (thread, lock) = (client.thread(), job.lock);
+        client.tell(What::AcquireInvoked { thread, lock });
+        let mut attempts = 0;
+        loop {
+            let id = client.new_grant();
+            let attempt = Attempt { id, lock, who: job.who };
+            match self.strategy.acquire(client, attempt).await {
+                Ok(grant) => {
+                    let token = grant.token;
+                    client.note(What::Acquired { thread, grant: id, lock, token }).await;
+                    client.mark(Moment::Acquired);
+                    return Some(grant);
+                }
+                Err(AcquireError::Refused) => {
+                    client.tell(What::Refused { thread, grant: id, lock });
+                    client.mark(Moment::Refused);
+                }
+                Err(AcquireError::Unknown) => {
+                    client.tell(What::AcquireUnknown { thread, grant: id, lock });
+                }
+            }
+            attempts += 1;
+            if attempts >= job.attempts {
+                client.tell(What::AcquireAbandoned { thread, lock });
+                return None;
+            }
+            let pause = client.draw(&job.retry_every);
+            client.sleep(pause).await;
+        }
+    }
+
+    /// Does the section under a grant, and gives the lock back.
+    async fn hold(&self, grant: Grant, round: u32) {
+        let Self { client, job, hold, .. } = self;
+        hold.grant.set(Some(grant));
+        hold.is_lost.set(false);
+        if let Some((renewer, _)) = job.renewer {
+            client.spawn(renewer).await;
+        }
+        // A section that is over early gives the lock back just the same.
+        let _ = self.section(grant, round).await;
+        client.mark(Moment::BeforeRelease);
+        client.note(What::ReleaseInvoked { grant: grant.id }).await;
+        hold.grant.set(None);
+        if let Some((renewer, _)) = job.renewer {
+            client.cancel(renewer).await;
+        }
+        self.strategy.release(client, &grant).await;
+        client.tell(What::ReleaseDone { grant: grant.id });
+        client.mark(Moment::Released);
+    }
+
+    async fn section(&self, mut grant: Grant, round: u32) -> Result<(), Over> {
+        let Self { client, job, .. } = self;
+        for _ in 0..job.reads {
+            client.mark(Moment::BeforeRead);
+            self.check(&grant, job.deadline_check == DeadlineCheck::BeforeEachSend).await?;
+            self.access(&mut grant, Access::Read, JobId(0), Path::Main).await?;
+            client.mark(Moment::ReadDone);
+        }
+        loop {
+            self.work(&grant).await;
+            client.mark(Moment::WorkDone);
+            for write in 0..job.writes {
+                let is_last = write + 1 == job.writes;
+                let path = match job.side_path {
+                    SidePath::Writes => Path::Side,
+                    SidePath::LastWrite if is_last => Path::Side,
+                    SidePath::Nothing | SidePath::LastWrite => Path::Main,
+                };
+                client.mark(Moment::BeforeWrite);
+                self.check(&grant, job.deadline_check != DeadlineCheck::Never).await?;
+                let effect = job.effect(round, write);
+                self.access(&mut grant, Access::Write, effect, path).await?;
+                client.mark(Moment::WriteDone);
+            }
+            if !job.works_until_deadline {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn work(&self, grant: &Grant) {
+        let Self { client, job, .. } = self;
+        let (first, rest) = match job.extend_at {
+            Some(at) => (at.min(job.work), Some(job.work.saturating_sub(at))),
+            None => (job.work, None),
+        };
+        self.spend(first).await;
+        if let Some(rest) = rest {
+            // What the extension found is forgotten, as in code that calls it and goes on.
+            let _ = self.strategy.renew(client, grant).await;
+            self.spend(rest).await;
+        }
+    }
+
+    async fn spend(&self, length: Duration) {
+        if self.job.work_is_cpu {
+            self.client.work(length).await;
+        } else {
+            self.client.sleep(length).await;
+        }
+    }
+
+    /// Ends the section if the renewer has told of a loss or the lock's end is near.
+    async fn check(&self, grant: &Grant, reads_clock: bool) -> Result<(), Over> {
+        let Self { client, job, hold, .. } = self;
+        if hold.is_lost.get() {
+            return Err(Over);
+        }
+        if reads_clock {
+            if self.lock.now(client).await + job.margin >= grant.ends {
+                client.note(What::Lost { grant: grant.id }).await;
+                client.mark(Moment::LossNoticed);
+                return Err(Over);
+            }
+            client.mark(Moment::CheckedDeadline);
+        }
+        Ok(())
+    }
+
+    /// Reads or writes, and reacts to a refusal as the job says.
+    async fn access(
+        &self,
+        grant: &mut Grant,
+        access: Access,
+        effect: JobId,
+        path: Path,
+    ) -> Result<(), Over> {
+        match self.send(grant, access, effect, path).await {
+            Answer::Accepted => return Ok(()),
+            Answer::TimedOut => return Err(Over),
+            Answer::Refused => self.client.mark(Moment::AccessRefused),
+        }
+        let again = match self.job.on_refusal {
+            OnRefusal::GiveUp => return Err(Over),
+            OnRefusal::OtherPath => self.send(grant, access, effect, Path::Side).await,
+            OnRefusal::RetryWithFreshToken => {
+                let fresh = self.strategy.fresh_token(&self.client, grant).await;
+                *grant = fresh.ok_or(Over)?;
+                self.send(grant, access, effect, path).await
+            }
+        };
+        match again {
+            Answer::Accepted => Ok(()),
+            Answer::Refused | Answer::TimedOut => Err(Over),
+        }
+    }
+
+    #[inline]
+    async fn send(&self, grant: &Grant, access: Access, job: JobId, path: Path) -> Answer {
+        let (token, grant) = (grant.token, grant.id);
+        let (moment, timeout) = match access {
+            Access::Read => (Moment::ReadSent, self.job.read_timeout),
+            Access::Write => (Moment::WriteSent, self.job.write_timeout),
+        };
+        let request = Request::Access(AccessRequest { grant, token, job, access, path });
+        let call = self.client.call(self.job.resource, request);
+        match call.telling(What::Step { grant }).marking(moment).within(timeout).await {
+            Ok(Reply::Access { outcome: AccessOutcome::Refused, .. }) => Answer::Refused,
+            Ok(_) => Answer::Accepted,
+            Err(_) => Answer::TimedOut,
+        }
+    }
+
+    /// Renews the lock for as long as its process lives and nobody cancels it.
+    ///
+    /// The period counts from renewal to renewal, as in a timer that fires at a fixed rate.
+    pub(crate) async fn keep_alive(self) {
+        let Self { client, strategy, job, hold, .. } = self;
+        let (Some((_, every)), Some(grant)) = (job.renewer, hold.grant.get()) else {
+            return;
+        };
+        client.sleep(every).await;
+        loop {
+            let fired = client.now().await;
+            match strategy.renew(&client, &grant).await {
+                Renewal::Renewed => client.mark(Moment::Renewed),
+                Renewal::Unknown => {}
+                Renewal::Lost => {
+                    client.mark(Moment::LossNoticed);
+                    if job.notifies {
+                        client.note(What::Lost { grant: grant.id }).await;
+                        hold.is_lost.set(true);
+                    }
+                    return;
+                }
+            }
+            let elapsed = client.now().await.since(fired);
+            client.sleep(every.saturating_sub(elapsed)).await;
+        }
+    }
+}
+
