@@ -17,7 +17,7 @@ pub(crate) struct Svg {
     pub(crate) body: String,
     /// Whether step numbers link to the list of a page.
     pub(crate) links: bool,
-    open: Option<&'static str>,
+    pub(crate) open: Option<&'static str>,
 }
 
 /// Writes tenths of a pixel as pixels.
