@@ -20,6 +20,7 @@ mod names;
 mod network;
 mod numbers;
 mod read;
+mod reader;
 mod schema;
 mod section;
 mod set;
@@ -27,6 +28,7 @@ mod shape;
 mod store;
 mod units;
 mod value;
+mod walk;
 mod workload;
 mod write;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Scenario;
 use super::error::{Code, ScenarioError};
-use super::read::{Reader, list, nearest};
+use super::reader::{Reader, list, nearest};
 
 mod expect;
 mod fault;
@@ -37,13 +37,17 @@ impl Check<'_> {
 
     /// Reports two settings that contradict each other; the second may be a default.
     fn contradiction(&mut self, path: &str, other: &str, message: &str, help: &str) {
-        let span = self.reader.places.near(path);
-        let mut error = ScenarioError::new(Code::Contradiction, span, message)
-            .label("this would have no effect")
-            .help(help);
-        if let Some(place) = self.reader.places.get(other) {
-            error = error.context(place.value.clone(), "because of this");
+        if !self.reader.is_sound(path) || !self.reader.is_sound(other) {
+            return;
         }
+        let span = self.reader.places.near(path);
+        let mut error = ScenarioError::new(Code::Contradiction, span, message).help(help);
+        error = match self.reader.places.get(other) {
+            Some(place) => error
+                .label("these two contradict each other")
+                .context(place.value.clone(), "this is the other one"),
+            None => error.label("this contradicts a default"),
+        };
         self.reader.report_if_new(error);
     }
 
@@ -62,6 +66,10 @@ impl Check<'_> {
 
     /// Reports a name that nobody has.
     fn unknown_name(&mut self, path: &str, what: &str, name: &str, known: &[String]) {
+        let is_missing = name.is_empty() && !self.reader.places.has(path);
+        if is_missing || !self.reader.is_sound("workload.clients") {
+            return;
+        }
         let span: Range<usize> = self.reader.places.near(path);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let shown = &known[..known.len().min(12)];

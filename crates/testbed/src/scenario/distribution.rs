@@ -5,7 +5,7 @@ use fencepost_history::Duration;
 use toml::Value as Toml;
 
 use super::error::{Code, ScenarioError};
-use super::read::Reader;
+use super::reader::Reader;
 use super::section::{section, tagged};
 use super::shape::Shape;
 use super::value::{Input, Value};

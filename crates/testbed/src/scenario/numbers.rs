@@ -7,7 +7,7 @@ use toml::Value as Toml;
 use toml::de::DeValue;
 
 use super::error::{Code, ScenarioError};
-use super::read::Reader;
+use super::reader::Reader;
 use super::shape::Shape;
 use super::value::{Input, Value};
 use super::{limits, units};
@@ -241,7 +241,7 @@ macro_rules! count_value {
 
         impl Value for $name {
             fn read(input: &Input<'_>, reader: &mut Reader) -> Option<Self> {
-                let count = reader.integer(input, 1, u32::MAX.into())?;
+                let count = reader.integer(input, 1, i64::MAX)?;
                 if count > i64::from($max) {
                     reader.report(
                         ScenarioError::new(

@@ -228,7 +228,7 @@ macro_rules! tagged {
         impl $crate::scenario::value::Value for $name {
             fn read(
                 input: &$crate::scenario::value::Input<'_>,
-                reader: &mut $crate::scenario::read::Reader,
+                reader: &mut $crate::scenario::reader::Reader,
             ) -> Option<Self> {
                 let (kind, value) = reader.only_key(input, Self::KINDS)?;
                 let read = match kind {

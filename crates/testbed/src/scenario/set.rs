@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Code, Replacement, ScenarioError, Source};
-use super::read::Reader;
+use super::reader::Reader;
 
 /// Puts settings into a document.
 ///

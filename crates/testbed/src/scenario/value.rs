@@ -6,7 +6,7 @@ use toml::{Spanned, Value as Toml};
 
 use super::anchor::Whose;
 use super::error::{Code, ScenarioError};
-use super::read::Reader;
+use super::reader::Reader;
 use super::shape::Shape;
 use super::units;
 
@@ -31,7 +31,7 @@ macro_rules! table_value {
         impl $crate::scenario::value::Value for $name {
             fn read(
                 input: &$crate::scenario::value::Input<'_>,
-                reader: &mut $crate::scenario::read::Reader,
+                reader: &mut $crate::scenario::reader::Reader,
             ) -> Option<Self> {
                 let mut value = Self::default();
                 reader.table(input, &mut value)?;
@@ -55,7 +55,7 @@ macro_rules! word_value {
         impl $crate::scenario::value::Value for $name {
             fn read(
                 input: &$crate::scenario::value::Input<'_>,
-                reader: &mut $crate::scenario::read::Reader,
+                reader: &mut $crate::scenario::reader::Reader,
             ) -> Option<Self> {
                 reader.word(input, Self::ALL, Self::name)
             }

@@ -49,7 +49,8 @@ impl Keys for Tables {
             section.keys(&mut given);
             template(index).keys(&mut usual);
             let Tables(mut table) = given;
-            table.retain(|name, value| name == "name" || usual.0.get(name) != Some(value));
+            let is_shown = |name: &str| matches!(name, "name" | "start");
+            table.retain(|name, value| is_shown(name) || usual.0.get(name) != Some(value));
             items.push(Toml::Table(table));
         }
         if !items.is_empty() {

@@ -10,9 +10,11 @@ use crate::scenario::{
 
 pub(super) fn check(check: &mut Check<'_>) {
     let lock = &check.scenario.lock;
-    ttl(check, lock);
-    renewal(check, lock);
-    deadline(check, lock);
+    if check.reader.is_sound("lock.strategy") && check.reader.is_sound("lock.ttl") {
+        ttl(check, lock);
+        renewal(check, lock);
+        deadline(check, lock);
+    }
     if lock.retry_release && lock.release == Release::None {
         check.contradiction(
             "lock.retry_release",
