@@ -28,7 +28,6 @@ use fencepost_history::{
 };
 
 use crate::facts::{Access, Facts, Key, Now};
-use crate::order::ResourceOrder;
 use crate::{Finding, Findings, Kind, KindSet, Rules, Tally, takeover};
 
 use double_holder::DoubleHolder;
@@ -110,9 +109,10 @@ pub struct Checkers {
     double_holder: DoubleHolder,
     duplicate_effect: DuplicateEffect,
     lost_update: LostUpdate,
-    resource_order: ResourceOrder,
     unbounded_wait: UnboundedWait,
     own: Vec<Box<dyn Checker>>,
+    /// Whether there is more to do for each event than to judge it.
+    is_watched: bool,
     last: u32,
 }
 
@@ -126,9 +126,9 @@ impl Checkers {
             double_holder: DoubleHolder::default(),
             duplicate_effect: DuplicateEffect::default(),
             lost_update: LostUpdate::default(),
-            resource_order: ResourceOrder::default(),
             unbounded_wait: UnboundedWait::new(rules.threads.len()),
             own: Vec::new(),
+            is_watched: false,
             last: 0,
         }
     }
@@ -136,6 +136,7 @@ impl Checkers {
     /// Adds a checker of one's own.
     pub fn add(&mut self, checker: Box<dyn Checker>) {
         self.own.push(checker);
+        self.is_watched = true;
     }
 
     /// Forgets the last run and keeps the memory.
@@ -145,11 +146,11 @@ impl Checkers {
         self.double_holder.reset();
         self.duplicate_effect.reset();
         self.lost_update.reset();
-        self.resource_order.reset();
         self.unbounded_wait.reset();
         for own in &mut self.own {
             own.reset();
         }
+        self.is_watched = !self.own.is_empty();
         self.last = 0;
     }
 
@@ -182,12 +183,19 @@ impl Checkers {
     /// An open double-holder is a finding once its overlap ends, at the latest at the end.
     #[inline]
     pub fn event(&mut self, index: u32, event: &Event) {
-        let now = Now { index, at: event.at };
         self.last = index;
-        if self.unbounded_wait.is_on() {
-            self.unbounded_wait.advance(&self.facts, now.at);
+        if self.is_watched {
+            self.watch(index, event);
         }
-        self.judge(now, &event.what);
+        self.judge(Now { index, at: event.at }, &event.what);
+    }
+
+    /// Lets the clocks of the waiting threads run, and the checkers of one's own see the event.
+    #[cold]
+    fn watch(&mut self, index: u32, event: &Event) {
+        if self.unbounded_wait.is_on() {
+            self.unbounded_wait.advance(&self.facts, event.at);
+        }
         for own in &mut self.own {
             own.event(index, event, &mut self.findings);
         }
@@ -302,7 +310,10 @@ impl Checkers {
                 ghost_hold::data_lost(facts, now, server, &mut self.findings)
             }
             What::ServerClock { server, by } => ghost_hold::clock_stepped(facts, server, by),
-            What::Healed => self.unbounded_wait.start(now.at),
+            What::Healed => {
+                self.unbounded_wait.start(now.at);
+                self.is_watched = true;
+            }
             _ => {}
         }
     }
@@ -319,23 +330,27 @@ impl Checkers {
     #[inline]
     fn acquired(&mut self, now: Now, thread: ThreadId, id: GrantId, lock: LockId, token: Token) {
         self.stop_asking(now, thread);
-        if !self.facts.believe(now, thread, id, lock, token) {
+        let Some(ord) = self.facts.believe(now, thread, id, lock, token) else {
             return;
-        }
+        };
         self.facts.tally.acquisitions += 1;
-        if !self.facts.locks[lock.index()].believers.is_empty() {
-            self.double_holder.acquired(&self.facts, id);
-        }
         if !self.facts.ties(now).is_empty() {
             double_run::tied(&mut self.facts, now, id, &mut self.findings);
             late_write::tied(&self.facts, now, id, &mut self.findings);
         }
-        token_regression::acquired(&mut self.facts, now, id, &mut self.findings);
-        takeover::acquired(&mut self.facts, now, lock);
-        let ord = self.facts.grants[id.index()].ord;
-        let lock = &mut self.facts.locks[lock.index()];
+        let index = lock.index();
+        let lock = &self.facts.locks[index];
+        if !lock.believers.is_empty() {
+            self.double_holder.acquired(&self.facts, id);
+        }
+        if token_regression::is_suspect(lock, ord, token) {
+            token_regression::acquired(&self.facts, now, id, &mut self.findings);
+        }
+        let (lock, tally) = (&mut self.facts.locks[index], &mut self.facts.tally);
+        takeover::acquired(lock, tally, now);
+        token_regression::note(lock, id, token);
         lock.believers.push(id);
-        if lock.newest == GrantId::NONE || ord > lock.newest_ord {
+        if ord >= lock.newest_ord {
             lock.newest = id;
             lock.newest_ord = ord;
         }
@@ -373,13 +388,13 @@ impl Checkers {
         for index in 0..facts.threads.len() {
             let thread = &mut facts.threads[index];
             if thread.process == process {
+                thread.owner += 1 << 16;
                 thread.until = Instant::ZERO;
                 facts.waiting -= u32::from(thread.waits.is_some());
                 thread.waits = None;
             }
         }
         if let Some(process) = facts.processes.get_mut(process.index()) {
-            process.incarnation += 1;
             process.until = Instant::ZERO;
         }
     }
@@ -443,44 +458,65 @@ impl Checkers {
         let before = *place;
         place.owner = GrantId::NONE;
         place.deadline = Instant::NEVER;
-        if before.owner != GrantId::NONE {
-            let is_own = how == How::Delete && by == before.owner;
+        let is_own = how == How::Delete && by == before.owner;
+        let is_soon = now.at.since(before.since) <= lock.ghost_limit;
+        if before.owner != GrantId::NONE && !(is_own && is_soon) {
             ghost_hold::ended(&mut self.facts, now, id, &before, is_own, &mut self.findings);
         }
     }
 
     #[inline]
     fn accessed(&mut self, now: Now, access: &Access, outcome: AccessOutcome) {
-        match outcome {
-            AccessOutcome::Accepted => {}
-            AccessOutcome::Refused => {
-                save::refused(&mut self.facts, now, access, &mut self.findings);
-                false_refusal::refused(&mut self.facts, now, access, &mut self.findings);
-                return;
-            }
-            AccessOutcome::Deduplicated => {
-                self.facts.tally.deduplicated += 1;
-                return;
-            }
+        if outcome != AccessOutcome::Accepted {
+            self.denied(now, access, outcome);
+            return;
         }
         let (facts, findings) = (&mut self.facts, &mut self.findings);
         facts.tally.accesses += 1;
         if access.regressed {
             fence_regression::accepted(facts, now, access, findings);
         }
-        if facts.grant_mut(access.grant).is_granted() {
-            if let Some(successor) = self.resource_order.accepted(facts, now, access) {
-                stale_write::after(facts, now, access, successor, findings);
+        if access.grant == GrantId::NONE {
+            return;
+        }
+        if access.resource.index() >= facts.resources.len() {
+            facts.add_resource(access.resource);
+        }
+        let grant = *facts.grant_mut(access.grant);
+        let resource = &mut facts.resources[access.resource.index()];
+        let successor = if grant.is_granted() { resource.place(now, access, &grant) } else { None };
+        if !access.is_write {
+            self.lost_update.read(facts, now, access, &grant);
+            if let Some(successor) = successor {
                 stale_read::after(facts, now, access, successor, findings);
             }
-            if access.is_write {
-                late_write::accepted(facts, now, access, findings);
-            }
+            return;
         }
-        self.lost_update.accepted(facts, now, access, findings);
-        if access.is_write {
-            self.duplicate_effect.accepted(facts, now, access, findings);
-            facts.tie(now, access.grant, Some(access.resource));
+        let lost = self.lost_update.write(resource, now, access, &grant);
+        let late = grant.is_granted() && grant.ord < facts.locks[grant.lock.index()].newest_ord;
+        let first = self.duplicate_effect.first(now, access);
+        facts.tie(now, access.grant, Some(access.resource));
+        if let Some(other) = lost {
+            lost_update::report(facts, now, access, other, findings);
+        }
+        if let Some(successor) = successor {
+            stale_write::after(facts, now, access, successor, findings);
+        }
+        if late {
+            late_write::after(facts, now, access, findings);
+        }
+        if let Some(first) = first {
+            duplicate_effect::report(facts, now, access, first, findings);
+        }
+    }
+
+    #[cold]
+    fn denied(&mut self, now: Now, access: &Access, outcome: AccessOutcome) {
+        if outcome == AccessOutcome::Refused {
+            save::refused(&mut self.facts, now, access, &mut self.findings);
+            false_refusal::refused(&mut self.facts, now, access, &mut self.findings);
+        } else {
+            self.facts.tally.deduplicated += 1;
         }
     }
 }

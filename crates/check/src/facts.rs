@@ -1,9 +1,11 @@
 //! The table of facts that all checkers read, fed once for each event.
 
 use fencepost_history::{
-    GrantId, Instant, JobId, LockId, ProcessId, ResourceId, ServerId, ThreadId, Token,
+    Duration, GrantId, Instant, JobId, LockId, LockRules, ProcessId, ResourceId, ServerId,
+    ThreadId, Token,
 };
 
+use crate::order::Resource;
 use crate::{Finding, Kind, Rules, Tally};
 
 /// No event.
@@ -38,7 +40,8 @@ pub(crate) struct Grant {
     pub(crate) began: Instant,
     /// When its belief ended.
     pub(crate) ended: Instant,
-    /// The event of the deciding command, by which grants are older or newer.
+    /// The event of the deciding command, by which grants are older or newer; the beginning of
+    /// the belief where no command decided.
     pub(crate) ord: u32,
     /// The event at which its belief began.
     pub(crate) acquired: u32,
@@ -47,7 +50,6 @@ pub(crate) struct Grant {
     pub(crate) read_of: ResourceId,
     /// Further first reads, of other resources: an index into lost-update's own list.
     pub(crate) more_reads: u32,
-    commit: u32,
     /// Thread and process incarnation in one.
     pub(crate) owner: u32,
     pub(crate) thread: ThreadId,
@@ -68,7 +70,6 @@ impl Default for Grant {
             first_read: NO_EVENT,
             read_of: ResourceId(0),
             more_reads: NO_EVENT,
-            commit: NO_EVENT,
             owner: u32::MAX,
             thread: ThreadId(u16::MAX),
             lock: LockId(0),
@@ -125,12 +126,16 @@ pub(crate) struct Lock {
     pub(crate) master: Option<ServerId>,
     /// Whether a key was ever written.
     pub(crate) keyed: bool,
+    /// How long a key may live that nobody believes in.
+    pub(crate) ghost_limit: Duration,
 }
 
 /// What is known of one thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread {
     pub(crate) process: ProcessId,
+    /// The thread and the incarnation of its process in one, which is who owns a grant.
+    pub(crate) owner: u32,
     /// The lock that it waits for.
     pub(crate) waits: Option<LockId>,
     /// The event at which it began to wait.
@@ -143,7 +148,6 @@ pub(crate) struct Thread {
 /// What is known of one process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Process {
-    pub(crate) incarnation: u16,
     /// Until when it is paused; zero if it runs.
     pub(crate) until: Instant,
 }
@@ -175,18 +179,22 @@ pub(crate) struct Facts {
     pub(crate) locks: Vec<Lock>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) processes: Vec<Process>,
+    pub(crate) resources: Vec<Resource>,
     pub(crate) tally: Tally,
     /// How many threads wait.
     pub(crate) waiting: u32,
+    /// The first grants that this run may have touched; the others are as new.
+    used: usize,
     ties: Vec<Tie>,
     ties_at: Instant,
 }
 
 impl Facts {
     pub(crate) fn new(rules: &Rules) -> Self {
-        let lock = |rules: &fencepost_history::LockRules| Lock {
+        let ghost_bound = rules.ghost_bound;
+        let lock = |&LockRules { ref servers, ttl, .. }: &LockRules| Lock {
             believers: Vec::with_capacity(8),
-            keys: Vec::with_capacity(rules.servers.len()),
+            keys: Vec::with_capacity(servers.len()),
             newest: GrantId::NONE,
             newest_ord: 0,
             top_token: Token::NONE,
@@ -195,9 +203,11 @@ impl Facts {
             unknown: 0,
             master: None,
             keyed: false,
+            ghost_limit: ttl.saturating_add(ghost_bound),
         };
         let thread = |process: &ProcessId| Thread {
             process: *process,
+            owner: 0,
             waits: None,
             asked: NO_EVENT,
             until: Instant::ZERO,
@@ -206,12 +216,14 @@ impl Facts {
         let processes = rules.threads.iter().map(|process| process.index() + 1).max();
         let mut facts = Self {
             rules: rules.clone(),
-            grants: Vec::with_capacity(64),
+            grants: vec![Grant::default(); 64],
             locks: rules.locks.iter().map(lock).collect(),
             threads: rules.threads.iter().map(thread).collect(),
             processes: vec![Process::default(); processes.unwrap_or(0)],
+            resources: Vec::with_capacity(8),
             tally: Tally::default(),
             waiting: 0,
+            used: 0,
             ties: Vec::with_capacity(16),
             ties_at: Instant::NEVER,
         };
@@ -220,7 +232,8 @@ impl Facts {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.grants.clear();
+        self.grants[..self.used].fill(Grant::default());
+        self.used = 0;
         for (lock, rules) in self.locks.iter_mut().zip(&self.rules.locks) {
             lock.believers.clear();
             lock.keys.clear();
@@ -233,12 +246,16 @@ impl Facts {
             lock.master = if rules.independent { None } else { rules.servers.first().copied() };
             lock.keyed = false;
         }
-        for thread in &mut self.threads {
+        for (thread, owner) in self.threads.iter_mut().zip(0..) {
+            thread.owner = owner;
             thread.waits = None;
             thread.until = Instant::ZERO;
             thread.finished = false;
         }
         self.processes.fill(Process::default());
+        for resource in &mut self.resources {
+            resource.reset();
+        }
         self.tally = Tally::default();
         self.waiting = 0;
         self.ties.clear();
@@ -253,15 +270,16 @@ impl Facts {
 
     #[inline(always)]
     pub(crate) fn grant_mut(&mut self, id: GrantId) -> &mut Grant {
-        if id.index() >= self.grants.len() {
-            self.grow(id);
+        self.used = self.used.max(id.index() + 1);
+        if self.used > self.grants.len() {
+            self.grow();
         }
         &mut self.grants[id.index()]
     }
 
-    #[inline(never)]
-    fn grow(&mut self, id: GrantId) {
-        self.grants.resize(id.index() + 1, Grant::default());
+    #[cold]
+    fn grow(&mut self) {
+        self.grants.resize(self.used.next_power_of_two(), Grant::default());
     }
 
     /// Begins a wait, unless the thread waits for this lock already.
@@ -295,11 +313,11 @@ impl Facts {
     pub(crate) fn commit(&mut self, now: Now, id: GrantId) {
         let grant = self.grant_mut(id);
         if !grant.is_granted() {
-            grant.commit = now.index;
+            grant.ord = now.index;
         }
     }
 
-    /// Begins a belief; says false if the grant has had one.
+    /// Begins a belief and returns its place in the order; nothing if the grant has had one.
     #[inline(always)]
     pub(crate) fn believe(
         &mut self,
@@ -308,22 +326,23 @@ impl Facts {
         id: GrantId,
         lock: LockId,
         token: Token,
-    ) -> bool {
-        let process = self.threads[thread.index()].process;
-        let incarnation = self.processes[process.index()].incarnation;
+    ) -> Option<u32> {
+        let owner = self.threads[thread.index()].owner;
         let grant = self.grant_mut(id);
         if grant.is_granted() {
-            return false;
+            return None;
         }
         grant.phase = Phase::Believing;
         grant.thread = thread;
-        grant.owner = u32::from(incarnation) << 16 | u32::from(thread.0);
+        grant.owner = owner;
         grant.lock = lock;
         grant.token = token;
         grant.began = now.at;
         grant.acquired = now.index;
-        grant.ord = if grant.commit == NO_EVENT { now.index } else { grant.commit };
-        true
+        if grant.ord == NO_EVENT {
+            grant.ord = now.index;
+        }
+        Some(grant.ord)
     }
 
     /// Ends a belief, if there is one, and says so.
@@ -338,8 +357,10 @@ impl Facts {
         grant.phase = Phase::Over;
         grant.ended = now.at;
         let believers = &mut self.locks[grant.lock.index()].believers;
-        if let Some(place) = believers.iter().position(|other| *other == id) {
-            believers.remove(place);
+        if believers.len() == 1 {
+            believers.clear();
+        } else {
+            believers.retain(|other| *other != id);
         }
         true
     }
@@ -358,6 +379,12 @@ impl Facts {
     #[inline(always)]
     pub(crate) fn ties(&self, now: Now) -> &[Tie] {
         if self.ties_at == now.at { &self.ties } else { &[] }
+    }
+
+    /// Makes room for a resource that has not been accessed before.
+    #[cold]
+    pub(crate) fn add_resource(&mut self, id: ResourceId) {
+        self.resources.resize_with(id.index() + 1, Resource::default);
     }
 
     /// Returns whether a lock's key at this server decides anything.

@@ -1,58 +1,69 @@
-//! The order of accesses at each resource: the newest grant of each lock that has been there.
+//! What is known of each resource: the newest grant of each lock that has been there, and the
+//! last writes.
 
 use fencepost_history::{GrantId, Instant, LockId};
 
-use crate::facts::{Access, Facts, Now};
+use crate::facts::{Access, Grant, Now};
 
 /// The accepted access that later ones are compared with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Latest {
+    pub(crate) at: Instant,
     pub(crate) grant: GrantId,
     pub(crate) event: u32,
-    pub(crate) at: Instant,
-    lock: LockId,
     ord: u32,
+    lock: LockId,
 }
 
-/// For each resource and lock, the first access of the newest grant.
+/// One resource.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ResourceOrder {
-    resources: Vec<Vec<Latest>>,
+pub(crate) struct Resource {
+    /// The first access of the newest grant, for the first lock that was used here.
+    latest: Latest,
+    /// The same for the further locks.
+    others: Vec<Latest>,
+    /// The last write, and the last one that another grant made.
+    pub(crate) writes: [(GrantId, u32); 2],
 }
 
-impl ResourceOrder {
+impl Resource {
     pub(crate) fn reset(&mut self) {
-        for resource in &mut self.resources {
-            resource.clear();
-        }
+        self.latest = Latest::default();
+        self.others.clear();
+        self.writes = [(GrantId::NONE, 0); 2];
     }
 
     /// Places an accepted access of a grant; returns the earlier access of a newer grant.
     #[inline(always)]
-    pub(crate) fn accepted(&mut self, facts: &Facts, now: Now, access: &Access) -> Option<Latest> {
-        let index = access.resource.index();
-        if index >= self.resources.len() {
-            self.grow(index);
+    pub(crate) fn place(&mut self, now: Now, access: &Access, grant: &Grant) -> Option<Latest> {
+        if self.latest.grant == access.grant {
+            return None;
         }
-        let grant = &facts.grants[access.grant.index()];
         let (lock, ord) = (grant.lock, grant.ord);
-        let mine = Latest { grant: access.grant, event: now.index, at: now.at, lock, ord };
-        let resource = &mut self.resources[index];
-        let Some(latest) = resource.iter_mut().find(|latest| latest.lock == lock) else {
-            resource.push(mine);
+        let mine = Latest { at: now.at, grant: access.grant, event: now.index, ord, lock };
+        if self.latest.grant == GrantId::NONE || (self.latest.lock == lock && self.latest.ord < ord)
+        {
+            self.latest = mine;
+            return None;
+        }
+        self.place_behind(mine)
+    }
+
+    #[cold]
+    fn place_behind(&mut self, mine: Latest) -> Option<Latest> {
+        if self.latest.lock == mine.lock {
+            return Some(self.latest);
+        }
+        let Some(latest) = self.others.iter_mut().find(|latest| latest.lock == mine.lock) else {
+            self.others.push(mine);
             return None;
         };
-        if ord < latest.ord {
+        if mine.ord < latest.ord {
             return Some(*latest);
         }
-        if ord > latest.ord {
+        if mine.ord > latest.ord {
             *latest = mine;
         }
         None
-    }
-
-    #[inline(never)]
-    fn grow(&mut self, index: usize) {
-        self.resources.resize_with(index + 1, || Vec::with_capacity(2));
     }
 }

@@ -1,8 +1,9 @@
 //! Takeover times: from a holder's crash to the next grant of its lock.
 
-use fencepost_history::{Instant, LockId};
+use fencepost_history::Instant;
 
-use crate::facts::{Facts, Now};
+use crate::Tally;
+use crate::facts::{Facts, Lock, Now};
 
 /// A holder of the lock crashed.
 pub(crate) fn crashed(facts: &mut Facts, now: Now, lock: usize) {
@@ -12,11 +13,11 @@ pub(crate) fn crashed(facts: &mut Facts, now: Now, lock: usize) {
     }
 }
 
+/// Somebody has the lock.
 #[inline(always)]
-pub(crate) fn acquired(facts: &mut Facts, now: Now, lock: LockId) {
-    let lock = &mut facts.locks[lock.index()];
+pub(crate) fn acquired(lock: &mut Lock, tally: &mut Tally, now: Now) {
     if lock.crashed != Instant::NEVER {
-        facts.tally.takeovers.add(now.at.since(lock.crashed));
+        tally.takeovers.add(now.at.since(lock.crashed));
         lock.crashed = Instant::NEVER;
     }
 }

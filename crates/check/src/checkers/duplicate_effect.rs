@@ -23,29 +23,39 @@ impl DuplicateEffect {
         self.jobs.clear();
     }
 
+    /// Notes an effect; returns the grant from which it had been accepted, and when.
     #[inline(always)]
-    pub(super) fn accepted(
-        &mut self,
-        facts: &Facts,
-        now: Now,
-        access: &Access,
-        findings: &mut Findings,
-    ) {
-        if access.grant == GrantId::NONE || access.job.0 == u32::MAX {
-            return;
-        }
+    pub(super) fn first(&mut self, now: Now, access: &Access) -> Option<(GrantId, u32)> {
         let index = access.job.index();
         if index >= self.jobs.len() {
-            self.jobs.resize(index + 1, (GrantId::NONE, NO_EVENT));
+            if access.job.0 == u32::MAX {
+                return None;
+            }
+            self.grow(index);
         }
-        let (first, event) = self.jobs[index];
-        if first == GrantId::NONE {
-            self.jobs[index] = (access.grant, now.index);
-        } else if first != access.grant {
-            let mut finding = facts.pair(Kind::DuplicateEffect, now, [first, access.grant]);
-            finding.resource = Some(access.resource);
-            finding.first_event = event;
-            findings.add(finding);
+        let first = &mut self.jobs[index];
+        if first.0 == GrantId::NONE {
+            *first = (access.grant, now.index);
+            return None;
         }
+        (first.0 != access.grant).then_some(*first)
     }
+
+    fn grow(&mut self, index: usize) {
+        self.jobs.resize(index + 1, (GrantId::NONE, NO_EVENT));
+    }
+}
+
+#[cold]
+pub(super) fn report(
+    facts: &Facts,
+    now: Now,
+    access: &Access,
+    (first, event): (GrantId, u32),
+    findings: &mut Findings,
+) {
+    let mut finding = facts.pair(Kind::DuplicateEffect, now, [first, access.grant]);
+    finding.resource = Some(access.resource);
+    finding.first_event = event;
+    findings.add(finding);
 }

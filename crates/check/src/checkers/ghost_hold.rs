@@ -35,9 +35,7 @@ pub(super) fn ended(
     if to <= from || key.deadline == Instant::NEVER {
         return;
     }
-    let rules = &facts.rules;
-    let bound = rules.locks[lock.index()].ttl.saturating_add(rules.ghost_bound);
-    let exceeds = to.since(from) > bound;
+    let exceeds = to.since(from) > facts.locks[lock.index()].ghost_limit;
     if (!released || exceeds) && facts.decides(lock, key.server) {
         report(facts, now, lock, key, [from, to], exceeds, findings);
     }

@@ -13,18 +13,16 @@ pub(super) const ENTRY: Entry = Entry {
     companions: &[],
 };
 
-#[inline(always)]
-pub(super) fn accepted(facts: &Facts, now: Now, access: &Access, findings: &mut Findings) {
-    let grant = &facts.grants[access.grant.index()];
-    let lock = &facts.locks[grant.lock.index()];
-    if grant.ord < lock.newest_ord {
-        let mut finding = facts.pair(Kind::LateWrite, now, [access.grant, lock.newest]);
-        let successor = facts.grant(lock.newest);
-        finding.resource = Some(access.resource);
-        finding.from = successor.began;
-        finding.first_event = successor.acquired;
-        findings.add(finding);
-    }
+/// A write was accepted of a grant that is not its lock's newest.
+#[cold]
+pub(super) fn after(facts: &Facts, now: Now, access: &Access, findings: &mut Findings) {
+    let newest = facts.locks[facts.grant(access.grant).lock.index()].newest;
+    let successor = facts.grant(newest);
+    let mut finding = facts.pair(Kind::LateWrite, now, [access.grant, newest]);
+    finding.resource = Some(access.resource);
+    finding.from = successor.began;
+    finding.first_event = successor.acquired;
+    findings.add(finding);
 }
 
 /// A belief begins at an instant at which there have been steps or writes.

@@ -3,7 +3,8 @@
 use fencepost_history::{GrantId, ResourceId};
 
 use super::Entry;
-use crate::facts::{Access, Facts, NO_EVENT, Now};
+use crate::facts::{Access, Facts, Grant, NO_EVENT, Now};
+use crate::order::Resource;
 use crate::{Findings, Kind};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -13,13 +14,6 @@ pub(super) const ENTRY: Entry = Entry {
     companions: &[Kind::StaleWrite, Kind::LateWrite, Kind::DoubleRun],
 };
 
-/// The last write at a resource, and the last one that another grant made.
-#[derive(Clone, Copy, Debug, Default)]
-struct Writes {
-    last: (GrantId, u32),
-    other: (GrantId, u32),
-}
-
 /// The first read of one more resource by a grant.
 #[derive(Clone, Copy, Debug)]
 struct Read {
@@ -28,77 +22,58 @@ struct Read {
     next: u32,
 }
 
-/// The writes by resource, and the first reads that do not fit into the table of grants.
+/// The first reads that do not fit into the table of grants.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LostUpdate {
-    resources: Vec<Writes>,
     reads: Vec<Read>,
 }
 
 impl LostUpdate {
     pub(super) fn reset(&mut self) {
-        self.resources.clear();
         self.reads.clear();
     }
 
+    /// Notes an accepted read.
     #[inline(always)]
-    pub(super) fn accepted(
-        &mut self,
-        facts: &mut Facts,
-        now: Now,
-        access: &Access,
-        findings: &mut Findings,
-    ) {
-        if access.grant == GrantId::NONE {
-            return;
-        }
-        if !access.is_write {
-            self.read(facts, now, access);
-            return;
-        }
-        let index = access.resource.index();
-        if index >= self.resources.len() {
-            self.resources.resize(index + 1, Writes::default());
-        }
-        let writes = self.resources[index];
-        let is_mine = writes.last.0 == access.grant;
-        let (other, written) = if is_mine { writes.other } else { writes.last };
-        if other != GrantId::NONE {
-            let read = self.first_read(facts, access);
-            if read < written {
-                let mut finding = facts.pair(Kind::LostUpdate, now, [access.grant, other]);
-                finding.resource = Some(access.resource);
-                finding.first_event = written;
-                findings.add(finding);
-            }
-        }
-        let last = (access.grant, now.index);
-        self.resources[index] =
-            Writes { last, other: if is_mine { writes.other } else { writes.last } };
-    }
-
-    #[inline(always)]
-    fn read(&mut self, facts: &mut Facts, now: Now, access: &Access) {
-        let grant = facts.grant_mut(access.grant);
+    pub(super) fn read(&mut self, facts: &mut Facts, now: Now, access: &Access, grant: &Grant) {
         if grant.first_read == NO_EVENT {
+            let grant = &mut facts.grants[access.grant.index()];
             grant.first_read = now.index;
             grant.read_of = access.resource;
         } else if grant.read_of != access.resource {
-            self.read_another(facts, now, access);
+            self.read_another(facts, now, access, grant);
         }
     }
 
-    fn read_another(&mut self, facts: &mut Facts, now: Now, access: &Access) {
-        if self.first_read(facts, access) == NO_EVENT {
+    #[cold]
+    fn read_another(&mut self, facts: &mut Facts, now: Now, access: &Access, grant: &Grant) {
+        if self.first_read(access, grant) == NO_EVENT {
             let place = u32::try_from(self.reads.len()).unwrap_or(NO_EVENT);
-            let next = std::mem::replace(&mut facts.grant_mut(access.grant).more_reads, place);
+            facts.grants[access.grant.index()].more_reads = place;
+            let next = grant.more_reads;
             self.reads.push(Read { resource: access.resource, event: now.index, next });
         }
     }
 
+    /// Notes an accepted write; returns the last foreign one if it came after a read.
+    #[inline(always)]
+    pub(super) fn write(
+        &self,
+        resource: &mut Resource,
+        now: Now,
+        access: &Access,
+        grant: &Grant,
+    ) -> Option<(GrantId, u32)> {
+        let [last, other] = resource.writes;
+        let foreign = if last.0 == access.grant { other } else { last };
+        resource.writes = [(access.grant, now.index), foreign];
+        let is_suspect = grant.first_read < foreign.1;
+        (is_suspect && self.first_read(access, grant) < foreign.1).then_some(foreign)
+    }
+
     /// Returns the first accepted read of this resource by this grant, or no event.
-    fn first_read(&self, facts: &Facts, access: &Access) -> u32 {
-        let grant = facts.grant(access.grant);
+    #[cold]
+    fn first_read(&self, access: &Access, grant: &Grant) -> u32 {
         if grant.first_read == NO_EVENT || grant.read_of == access.resource {
             return grant.first_read;
         }
@@ -111,4 +86,18 @@ impl LostUpdate {
         }
         NO_EVENT
     }
+}
+
+#[cold]
+pub(super) fn report(
+    facts: &Facts,
+    now: Now,
+    access: &Access,
+    (other, written): (GrantId, u32),
+    findings: &mut Findings,
+) {
+    let mut finding = facts.pair(Kind::LostUpdate, now, [access.grant, other]);
+    finding.resource = Some(access.resource);
+    finding.first_event = written;
+    findings.add(finding);
 }

@@ -20,11 +20,9 @@ pub(super) fn after(
     successor: Latest,
     findings: &mut Findings,
 ) {
-    if !access.is_write {
-        let mut finding = facts.pair(Kind::StaleRead, now, [access.grant, successor.grant]);
-        finding.resource = Some(access.resource);
-        finding.from = successor.at;
-        finding.first_event = successor.event;
-        findings.add(finding);
-    }
+    let mut finding = facts.pair(Kind::StaleRead, now, [access.grant, successor.grant]);
+    finding.resource = Some(access.resource);
+    finding.from = successor.at;
+    finding.first_event = successor.event;
+    findings.add(finding);
 }

@@ -1,9 +1,9 @@
 //! token-regression: a newer grant has no larger token than an older one.
 
-use fencepost_history::GrantId;
+use fencepost_history::{GrantId, Token};
 
 use super::Entry;
-use crate::facts::{Facts, Now};
+use crate::facts::{Facts, Lock, Now};
 use crate::{Findings, Kind};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -12,29 +12,37 @@ pub(super) const ENTRY: Entry = Entry {
     companions: &[],
 };
 
+/// Returns whether a grant's token may be in the wrong order.
 #[inline(always)]
-pub(super) fn acquired(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Findings) {
-    let grant = &facts.grants[id.index()];
-    let (ord, token) = (grant.ord, grant.token);
-    if token.number().is_none() {
-        return;
-    }
-    let lock = &mut facts.locks[grant.lock.index()];
-    let top = lock.top_grant;
-    let is_above = top != GrantId::NONE && lock.top_token >= token;
-    if !is_above {
+pub(super) fn is_suspect(lock: &Lock, ord: u32, token: Token) -> bool {
+    token != Token::NONE
+        && lock.top_grant != GrantId::NONE
+        && (lock.top_token >= token || ord < lock.newest_ord)
+}
+
+/// Keeps the largest token.
+#[inline(always)]
+pub(super) fn note(lock: &mut Lock, id: GrantId, token: Token) {
+    let is_first = lock.top_grant == GrantId::NONE;
+    if token != Token::NONE && (is_first || token > lock.top_token) {
         lock.top_token = token;
         lock.top_grant = id;
     }
-    if lock.newest != GrantId::NONE && ord < lock.newest_ord {
+}
+
+/// A belief begins whose token may be in the wrong order.
+#[cold]
+pub(super) fn acquired(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
+    let grant = facts.grant(id);
+    let lock = &facts.locks[grant.lock.index()];
+    if grant.ord < lock.newest_ord {
         out_of_order(facts, now, id, findings);
-    } else if is_above {
-        report(facts, now, [top, id], findings);
+    } else {
+        report(facts, now, [lock.top_grant, id], findings);
     }
 }
 
 /// Compares with every grant of the lock, because some newer ones have begun already.
-#[cold]
 fn out_of_order(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
     let grant = facts.grant(id);
     let mut worst: Option<GrantId> = None;
@@ -60,7 +68,6 @@ fn out_of_order(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
     }
 }
 
-#[cold]
 fn report(facts: &Facts, now: Now, grants: [GrantId; 2], findings: &mut Findings) {
     let mut finding = facts.pair(Kind::TokenRegression, now, grants);
     let begun = grants.map(|id| facts.grant(id).acquired);
