@@ -192,6 +192,13 @@ impl Testbed {
         &self.pinned
     }
 
+    /// Puts other deviations in the place of the scenario's own faults, as replays and searches for
+    /// fewer faults do.
+    pub fn set_pinned(&mut self, pinned: Vec<Deviation>) {
+        self.pinned = pinned;
+        self.resolve();
+    }
+
     /// Returns the names of the scenario's ids.
     #[must_use]
     pub const fn names(&self) -> &Names {
