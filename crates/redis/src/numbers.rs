@@ -9,9 +9,9 @@ use std::cmp::Ordering;
 pub(crate) struct Score(pub(crate) f64);
 
 impl Score {
-    /// Adds zero, which turns the negative zero into the positive one, as comparison wants it.
-    fn key(self) -> f64 {
-        self.0 + 0.0
+    /// Makes a score; the negative zero is stored as the positive one, as small sorted sets do.
+    pub(crate) fn new(number: f64) -> Self {
+        Self(number + 0.0)
     }
 }
 
@@ -31,13 +31,13 @@ impl PartialOrd for Score {
 
 impl Ord for Score {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.key().total_cmp(&other.key())
+        self.0.total_cmp(&other.0)
     }
 }
 
 impl std::hash::Hash for Score {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.key().to_bits().hash(state);
+        self.0.to_bits().hash(state);
     }
 }
 

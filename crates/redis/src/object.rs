@@ -133,11 +133,12 @@ impl SortedSet {
 
     /// Sets a member's score, and says whether the member is new.
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> bool {
-        let old = self.scores.insert(member.to_vec(), Score(score));
+        let score = Score::new(score);
+        let old = self.scores.insert(member.to_vec(), score);
         if let Some(old) = old {
             self.order.remove(&(old, member.to_vec()));
         }
-        self.order.insert((Score(score), member.to_vec()));
+        self.order.insert((score, member.to_vec()));
         old.is_none()
     }
 
