@@ -82,6 +82,9 @@ impl Scenario {
 
 /// Fills in the defaults that hang on other keys.
 pub(super) fn resolve(scenario: &mut Scenario, places: &Places) {
+    for text in [&mut scenario.title, &mut scenario.story] {
+        *text = text.trim().to_owned();
+    }
     let lock = &mut scenario.lock;
     if !places.has("lock.ttl") && lock.strategy.expires() {
         lock.ttl = Some(Duration::from_secs(30));

@@ -2,6 +2,7 @@ use super::{Scenario, ScenarioError};
 
 mod mistakes;
 mod round_trip;
+mod shipped;
 mod values;
 
 /// A scenario that uses most of what there is.
