@@ -28,6 +28,7 @@ use fencepost_history::{
 };
 
 use crate::facts::{Access, Facts, Key, Now};
+use crate::order::Resource;
 use crate::{Finding, Findings, Kind, KindSet, Rules, Tally, takeover};
 
 use double_holder::DoubleHolder;
@@ -204,15 +205,19 @@ impl Checkers {
     /// Ends the run: what is still open is judged as of `at`.
     pub fn end(&mut self, at: Instant) {
         let now = Now { index: self.last, at };
-        self.double_holder.end(&self.facts, now, &mut self.findings);
-        if self.unbounded_wait.is_on() {
-            self.unbounded_wait.advance(&self.facts, at);
-            self.unbounded_wait.end(&self.facts, now, &mut self.findings);
+        if self.double_holder.is_open() {
+            self.double_holder.end(&self.facts, now, &mut self.findings);
         }
-        orphan_no_ttl::end(&self.facts, now, &mut self.findings);
-        ghost_hold::end(&mut self.facts, now, &mut self.findings);
         if self.facts.waiting > 0 {
+            if self.unbounded_wait.is_on() {
+                self.unbounded_wait.advance(&self.facts, at);
+                self.unbounded_wait.end(&self.facts, now, &mut self.findings);
+            }
             deadlock::end(&self.facts, now, &mut self.findings);
+        }
+        if self.facts.has_keys() {
+            orphan_no_ttl::end(&self.facts, now, &mut self.findings);
+            ghost_hold::end(&mut self.facts, now, &mut self.findings);
         }
         for own in &mut self.own {
             own.end(at, &mut self.findings);
@@ -251,7 +256,8 @@ impl Checkers {
                 self.disbelieve(now, grant);
             }
             What::Step { grant } => {
-                double_run::step(&mut self.facts, now, grant, &mut self.findings)
+                let is_contended = self.double_holder.is_open();
+                double_run::step(&mut self.facts, now, grant, is_contended, &mut self.findings);
             }
             What::KeySet { server, lock, by, owner, deadline, how, commits } => {
                 if commits {
@@ -418,7 +424,7 @@ impl Checkers {
         }
         let lock = &mut self.facts.locks[id.index()];
         lock.keyed = true;
-        let Some(place) = lock.keys.iter_mut().find(|other| other.server == key.server) else {
+        let Some(place) = lock.key_mut(key.server) else {
             lock.keys.push(key);
             return;
         };
@@ -452,7 +458,7 @@ impl Checkers {
             );
         }
         let lock = &mut self.facts.locks[id.index()];
-        let Some(place) = lock.keys.iter_mut().find(|key| key.server == at) else {
+        let Some(place) = lock.key_mut(at) else {
             return;
         };
         let before = *place;
@@ -476,37 +482,41 @@ impl Checkers {
         if access.regressed {
             fence_regression::accepted(facts, now, access, findings);
         }
-        if access.grant == GrantId::NONE {
+        let Some(grant) = facts.grants.get_mut(access.grant.index()) else {
+            return;
+        };
+        if !grant.is_granted() {
             return;
         }
         if access.resource.index() >= facts.resources.len() {
-            facts.add_resource(access.resource);
+            facts.resources.resize_with(access.resource.index() + 1, Resource::default);
         }
-        let grant = *facts.grant_mut(access.grant);
         let resource = &mut facts.resources[access.resource.index()];
-        let successor = if grant.is_granted() { resource.place(now, access, &grant) } else { None };
+        let successor = resource.place(now, access, grant);
         if !access.is_write {
-            self.lost_update.read(facts, now, access, &grant);
+            self.lost_update.read(grant, now, access);
             if let Some(successor) = successor {
                 stale_read::after(facts, now, access, successor, findings);
             }
             return;
         }
-        let lost = self.lost_update.write(resource, now, access, &grant);
-        let late = grant.is_granted() && grant.ord < facts.locks[grant.lock.index()].newest_ord;
+        let lost = self.lost_update.write(resource, now, access, grant);
+        let is_late = grant.ord < facts.locks[grant.lock.index()].newest_ord;
         let first = self.duplicate_effect.first(now, access);
         facts.tie(now, access.grant, Some(access.resource));
-        if let Some(other) = lost {
-            lost_update::report(facts, now, access, other, findings);
-        }
-        if let Some(successor) = successor {
-            stale_write::after(facts, now, access, successor, findings);
-        }
-        if late {
-            late_write::after(facts, now, access, findings);
-        }
-        if let Some(first) = first {
-            duplicate_effect::report(facts, now, access, first, findings);
+        if is_late | lost.is_some() | first.is_some() {
+            if let Some(other) = lost {
+                lost_update::report(facts, now, access, other, findings);
+            }
+            if is_late {
+                late_write::after(facts, now, access, findings);
+            }
+            if let Some(successor) = successor {
+                stale_write::after(facts, now, access, successor, findings);
+            }
+            if let Some(first) = first {
+                duplicate_effect::report(facts, now, access, first, findings);
+            }
         }
     }
 

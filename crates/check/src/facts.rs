@@ -130,6 +130,14 @@ pub(crate) struct Lock {
     pub(crate) ghost_limit: Duration,
 }
 
+impl Lock {
+    /// Returns the key at a server, if there ever was one.
+    #[inline(always)]
+    pub(crate) fn key_mut(&mut self, server: ServerId) -> Option<&mut Key> {
+        self.keys.iter_mut().find(|key| key.server == server)
+    }
+}
+
 /// What is known of one thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread {
@@ -381,10 +389,10 @@ impl Facts {
         if self.ties_at == now.at { &self.ties } else { &[] }
     }
 
-    /// Makes room for a resource that has not been accessed before.
-    #[cold]
-    pub(crate) fn add_resource(&mut self, id: ResourceId) {
-        self.resources.resize_with(id.index() + 1, Resource::default);
+    /// Returns whether any key is left.
+    pub(crate) fn has_keys(&self) -> bool {
+        let mut keys = self.locks.iter().flat_map(|lock| &lock.keys);
+        keys.any(|key| key.owner != GrantId::NONE)
     }
 
     /// Returns whether a lock's key at this server decides anything.

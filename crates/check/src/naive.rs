@@ -175,10 +175,12 @@ impl Run<'_> {
     fn accesses(&self, found: &mut BTreeSet<Found>) {
         let mut touches = self.touches();
         touches.retain(|touch| touch.outcome == AccessOutcome::Accepted);
+        let of_grants = |touch: &Touch| self.grant(touch.grant).is_some_and(|g| g.b < touch.place);
+        for touch in touches.iter().filter(|touch| touch.regressed) {
+            found.insert(pair_of(Kind::FenceRegression, [touch.grant, GrantId::NONE]));
+        }
+        touches.retain(of_grants);
         for touch in &touches {
-            if touch.regressed {
-                found.insert(pair_of(Kind::FenceRegression, [touch.grant, GrantId::NONE]));
-            }
             for h in &self.grants {
                 let is_older = self.grant(touch.grant).is_some_and(|g| g.is_older(h));
                 if is_older && touch.is_write && self.time(touch.place) >= self.time(h.b) {
@@ -192,9 +194,7 @@ impl Run<'_> {
                     let kind = if touch.is_write { Kind::StaleWrite } else { Kind::StaleRead };
                     found.insert(pair_of(kind, [touch.grant, earlier.grant]));
                 }
-                let is_other = touch.grant != earlier.grant
-                    && touch.grant != GrantId::NONE
-                    && earlier.grant != GrantId::NONE;
+                let is_other = touch.grant != earlier.grant;
                 if !(is_other && touch.is_write && earlier.is_write) {
                     continue;
                 }

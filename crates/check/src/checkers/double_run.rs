@@ -13,8 +13,15 @@ pub(super) const ENTRY: Entry = Entry {
     companions: &[Kind::DoubleHolder],
 };
 
+/// A step is executed; contended means that some lock has two believing owners.
 #[inline(always)]
-pub(super) fn step(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Findings) {
+pub(super) fn step(
+    facts: &mut Facts,
+    now: Now,
+    id: GrantId,
+    is_contended: bool,
+    findings: &mut Findings,
+) {
     let Some(grant) = facts.grants.get(id.index()) else {
         return;
     };
@@ -22,9 +29,8 @@ pub(super) fn step(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Find
         facts.tally.stray_steps += u32::from(grant.phase == Phase::Over);
         return;
     }
-    let lock = grant.lock;
     facts.tie(now, id, None);
-    if facts.locks[lock.index()].believers.len() > 1 {
+    if is_contended {
         contended(facts, now, id, findings);
     }
 }

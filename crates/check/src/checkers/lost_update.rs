@@ -35,22 +35,20 @@ impl LostUpdate {
 
     /// Notes an accepted read.
     #[inline(always)]
-    pub(super) fn read(&mut self, facts: &mut Facts, now: Now, access: &Access, grant: &Grant) {
+    pub(super) fn read(&mut self, grant: &mut Grant, now: Now, access: &Access) {
         if grant.first_read == NO_EVENT {
-            let grant = &mut facts.grants[access.grant.index()];
             grant.first_read = now.index;
             grant.read_of = access.resource;
         } else if grant.read_of != access.resource {
-            self.read_another(facts, now, access, grant);
+            self.read_another(grant, now, access);
         }
     }
 
     #[cold]
-    fn read_another(&mut self, facts: &mut Facts, now: Now, access: &Access, grant: &Grant) {
+    fn read_another(&mut self, grant: &mut Grant, now: Now, access: &Access) {
         if self.first_read(access, grant) == NO_EVENT {
             let place = u32::try_from(self.reads.len()).unwrap_or(NO_EVENT);
-            facts.grants[access.grant.index()].more_reads = place;
-            let next = grant.more_reads;
+            let next = std::mem::replace(&mut grant.more_reads, place);
             self.reads.push(Read { resource: access.resource, event: now.index, next });
         }
     }
