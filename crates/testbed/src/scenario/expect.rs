@@ -44,10 +44,10 @@ section! {
     pub struct Replay {
         /// The version of the program that wrote the file.
         tool: String,
-        /// The base seed of the search.
-        seed: Hex,
-        /// The number of the run in the search.
-        run: u64,
+        /// The base seed of the search, if chance took part in it.
+        seed?: Hex,
+        /// The number of the run in the search, from 0.
+        run?: u64,
         /// The hash over all events of the run.
         hash: Hex,
         /// What deviated from the benign run, by name.
