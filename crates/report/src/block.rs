@@ -179,6 +179,9 @@ impl Block {
             let pad = " ".repeat(who - step.who.width());
             let name = format!("{}{pad}  ", step.who);
             let lead = [(number.as_str(), Tone::Muted), (&at, Tone::Muted), (&name, Tone::Strong)];
+            let fault = step.fault.as_ref().map(|label| format!("{label}: "));
+            let mut lead = lead.to_vec();
+            lead.extend(fault.as_deref().map(|label| (label, Tone::Fault)));
             self.put(&lead, &step.text, Tone::Plain);
             if !step.kinds.is_empty() {
                 let kinds = if last == Some(index) && step.kinds.len() > 3 {

@@ -88,8 +88,8 @@ pub struct Font {
     pub paint: Paint,
     /// Where its place lies.
     pub anchor: Anchor,
-    /// Whether a rim of the background's colour keeps lines off.
-    pub halo: bool,
+    /// The colour of a rim that keeps lines off, usually that of the background.
+    pub halo: Option<Paint>,
 }
 
 /// The direction of a hatch.

@@ -9,9 +9,9 @@
 
 mod block;
 pub mod canvas;
-pub mod palette;
 pub mod formats;
 pub mod page;
+pub mod palette;
 mod reading;
 mod sentences;
 mod steps;

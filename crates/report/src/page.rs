@@ -41,8 +41,9 @@ pub fn html(story: &Story, history: &History) -> String {
                 main {
                     (figure(story, history))
                     (list(&steps))
+                    (rest(story, &steps))
                 }
-                (rest(story, &steps))
+                (footer(story))
             }
         }
     };
@@ -142,6 +143,7 @@ fn list(steps: &[Step]) -> Markup {
                             span.number aria-hidden="true" { (number) }
                             p.when { (clock(step.at)) " · " (step.who) }
                             p.what {
+                                @if let Some(label) = &step.fault { span.fault { (label) } " " }
                                 (step.who) " " (step.text) "."
                                 @for kind in &step.kinds { " " span.kind { (kind) } }
                             }
@@ -210,6 +212,11 @@ fn rest(story: &Story, steps: &[Step]) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn footer(story: &Story) -> Markup {
+    html! {
         footer {
             "Fencepost " (story.tool_version) " · " (story.scenario_name) " · trace "
             code { (format!("{:#018x}", story.hash)) }

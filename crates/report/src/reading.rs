@@ -12,10 +12,11 @@ mod calls;
 mod spans;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use fencepost_history::{
-    Access, AccessOutcome, Duration, GrantId, History, Instant, LockId, ProcessId, ResourceId,
-    ServerId, ThreadId, Token, What,
+    Access, AccessOutcome, CallId, Duration, GrantId, History, Instant, LockId, ProcessId,
+    ResourceId, ServerId, ThreadId, Token, What,
 };
 
 pub(crate) use calls::Call;
@@ -119,10 +120,12 @@ pub(crate) struct Reading<'h> {
     pub(crate) holds: Vec<Hold>,
     pub(crate) keys: Vec<KeySpan>,
     pub(crate) stops: Vec<Stop>,
+    /// In the order of sending.
     pub(crate) calls: Vec<Call<'h>>,
     pub(crate) accesses: Vec<AccessMark>,
     /// The call whose effect an event is, by event.
     pub(crate) causes: BTreeMap<usize, usize>,
+    by_id: BTreeMap<CallId, usize>,
     /// How long messages usually take.
     latency: Duration,
 }
@@ -151,6 +154,7 @@ impl<'h> Reading<'h> {
             history,
             holders,
             latency,
+            by_id: calls.iter().enumerate().map(|(index, call)| (call.id, index)).collect(),
             holds: spans::holds(history),
             keys: spans::keys(history),
             stops: spans::stops(history),
@@ -158,6 +162,17 @@ impl<'h> Reading<'h> {
             accesses: accesses(history),
             causes,
         }
+    }
+
+    /// Returns a call.
+    pub(crate) fn call(&self, id: CallId) -> Option<&Call<'h>> {
+        self.by_id.get(&id).map(|&index| &self.calls[index])
+    }
+
+    /// Returns the indices of the calls that were sent between two events.
+    pub(crate) fn calls_between(&self, start: usize, end: usize) -> Range<usize> {
+        let before = |event: usize| self.calls.partition_point(|call| call.sent.event < event);
+        before(start)..before(end)
     }
 
     /// Returns whether a message takes much longer than messages usually do.
@@ -255,11 +270,11 @@ impl<'h> Reading<'h> {
                 Some(Actor::Server(self.resource_server(resource)))
             }
             What::Seen { call } | What::GivenUp { call } => {
-                let call = self.calls.iter().find(|known| known.id == call)?;
+                let call = self.call(call)?;
                 thread(call.thread)
             }
             What::Dropped { call, leg } => {
-                let call = self.calls.iter().find(|known| known.id == call)?;
+                let call = self.call(call)?;
                 match leg {
                     fencepost_history::Leg::Request => thread(call.thread),
                     fencepost_history::Leg::Reply => Some(Actor::Server(call.server)),

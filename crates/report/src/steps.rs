@@ -39,7 +39,7 @@ pub struct Step {
     pub event: usize,
     /// The kinds of violation that it completes.
     pub kinds: Vec<String>,
-    /// The label of the fault that it is.
+    /// The label of the fault that it is, which lists print before the sentence.
     pub fault: Option<String>,
     /// Whose lane it belongs to.
     pub(crate) actor: Actor,

@@ -1,3 +1,3 @@
 mod block;
-mod zombie;
 mod page;
+mod zombie;

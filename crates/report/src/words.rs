@@ -53,7 +53,8 @@ pub(crate) fn signed(nanos: i64) -> String {
 
 /// Writes how a clock errs, given in parts per billion: `200 ppm too fast`.
 pub(crate) fn rate(billionths: i64) -> String {
-    let (size, thousandths) = (billionths.unsigned_abs() / 1_000, billionths.unsigned_abs() % 1_000);
+    let (size, thousandths) =
+        (billionths.unsigned_abs() / 1_000, billionths.unsigned_abs() % 1_000);
     let word = if billionths < 0 { "slow" } else { "fast" };
     match thousandths {
         0 if size % 10_000 == 0 => format!("{} % too {word}", size / 10_000),

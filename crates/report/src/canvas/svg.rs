@@ -149,14 +149,15 @@ impl Canvas for Svg {
             Anchor::Middle => " text-anchor=\"middle\"",
             Anchor::End => " text-anchor=\"end\"",
         };
-        let size = if font.size == 12 { String::new() } else { format!(" font-size=\"{}\"", font.size) };
+        let size =
+            if font.size == 12 { String::new() } else { format!(" font-size=\"{}\"", font.size) };
         let name = font.paint.name();
         let color = font.paint.rgb(Theme::Light).hex();
         let mut class = format!("f-{name}");
         let mut rim = String::new();
-        if font.halo {
-            class.push_str(" s-background");
-            let background = Paint::Background.rgb(Theme::Light).hex();
+        if let Some(halo) = font.halo {
+            class.push_str(&format!(" s-{}", halo.name()));
+            let background = halo.rgb(Theme::Light).hex();
             rim = format!(
                 " stroke=\"{background}\" stroke-width=\"3\" stroke-linejoin=\"round\" \
                  paint-order=\"stroke\""

@@ -103,7 +103,7 @@ fn word(what: &What) -> &'static str {
 
 fn peer(reading: &Reading<'_>, event: usize) -> Option<String> {
     let names = &reading.history.names;
-    let call = |id| reading.calls.iter().find(|call| call.id == id);
+    let call = |id| reading.call(id);
     let what = reading.history.events[event].what;
     Some(match what {
         What::Sent { server, .. } | What::LinkCut { server, .. } => reading.server_name(server),
@@ -128,7 +128,7 @@ fn peer(reading: &Reading<'_>, event: usize) -> Option<String> {
 }
 
 fn cause(reading: &Reading<'_>, event: usize) -> Vec<usize> {
-    let call = |id| reading.calls.iter().find(|call| call.id == id);
+    let call = |id| reading.call(id);
     let mark = match reading.history.events[event].what {
         What::Applied { call: id, .. } => call(id).map(|call| call.sent),
         What::Replied { call: id, .. } => call(id).and_then(|call| call.applied),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fencepost_history::{CallId, Duration, History, Instant, Leg, ServerId, ThreadId, What};
+use fencepost_history::{
+    CallId, Duration, GrantId, History, Instant, Leg, ServerId, ThreadId, What,
+};
 
 use super::Mark;
 
@@ -46,7 +48,7 @@ impl Call<'_> {
 pub(super) fn read(history: &History) -> (Vec<Call<'_>>, BTreeMap<usize, usize>) {
     let mut calls: Vec<Call<'_>> = Vec::new();
     let mut by_id: BTreeMap<CallId, usize> = BTreeMap::new();
-    let mut effects: Vec<(usize, ServerId)> = Vec::new();
+    let mut effects = Effects::default();
     for (event, entry) in history.events.iter().enumerate() {
         let mark = Mark { event, at: entry.at };
         match entry.what {
@@ -72,12 +74,14 @@ pub(super) fn read(history: &History) -> (Vec<Call<'_>>, BTreeMap<usize, usize>)
             What::Applied { call, .. } => {
                 if let Some(&index) = by_id.get(&call) {
                     calls[index].applied = calls[index].applied.or(Some(mark));
+                    effects.applied(&mut calls, index, mark.at);
                     calls[index].command = calls[index].command.or(history.detail(event));
                 }
             }
             What::Replied { call, arrives, .. } => {
                 if let Some(&index) = by_id.get(&call) {
                     calls[index].replied = Some(mark);
+                    effects.running.remove(&calls[index].server);
                     calls[index].reply_arrives = arrives;
                     calls[index].reply = history.detail(event);
                 }
@@ -98,53 +102,53 @@ pub(super) fn read(history: &History) -> (Vec<Call<'_>>, BTreeMap<usize, usize>)
                     calls[index].dropped = Some(leg);
                 }
             }
+            What::KeyGone { by: GrantId::NONE, .. } => {}
             What::KeySet { server, .. } | What::KeyGone { server, .. } => {
-                effects.push((event, server));
+                effects.happened(&mut calls, server, mark);
             }
             What::Accessed { resource, .. } => {
                 let servers = &history.names.resource_servers;
                 if let Some(&server) = servers.get(resource.index()) {
-                    effects.push((event, server));
+                    effects.happened(&mut calls, server, mark);
                 }
             }
             _ => {}
         }
     }
-    let causes = attribute(history, &mut calls, &effects);
-    (calls, causes)
+    (calls, effects.causes)
 }
 
-fn attribute(
-    history: &History,
-    calls: &mut [Call<'_>],
-    effects: &[(usize, ServerId)],
-) -> BTreeMap<usize, usize> {
-    let mut causes = BTreeMap::new();
-    for &(event, server) in effects {
-        let at = history.events[event].at;
-        let here = || {
-            calls.iter().enumerate().filter_map(|(index, call)| {
-                call.applied.filter(|_| call.server == server).map(|applied| (index, call, applied))
-            })
-        };
-        let running = here()
-            .filter(|(_, call, applied)| {
-                applied.event < event && call.replied.is_none_or(|replied| replied.event > event)
-            })
-            .max_by_key(|(_, _, applied)| applied.event);
-        let next = here()
-            .filter(|(_, _, applied)| applied.event > event && applied.at == at)
-            .min_by_key(|(_, _, applied)| applied.event);
-        let expired = matches!(
-            history.events[event].what,
-            What::KeyGone { by: fencepost_history::GrantId::NONE, .. }
-        );
-        if let Some((index, _, _)) = running.or(next).filter(|_| !expired) {
-            causes.insert(event, index);
-            calls[index].effects.push(event);
+/// Finds out whose effects things are.
+#[derive(Default)]
+struct Effects {
+    /// The request that each server is executing.
+    running: BTreeMap<ServerId, usize>,
+    /// Effects that came before their request.
+    early: Vec<(ServerId, Mark)>,
+    causes: BTreeMap<usize, usize>,
+}
+
+impl Effects {
+    fn applied(&mut self, calls: &mut [Call<'_>], index: usize, at: Instant) {
+        let server = calls[index].server;
+        self.running.insert(server, index);
+        for (_, mark) in self.early.extract_if(.., |(at_server, _)| *at_server == server) {
+            if mark.at == at {
+                self.causes.insert(mark.event, index);
+                calls[index].effects.push(mark.event);
+            }
         }
     }
-    causes
+
+    fn happened(&mut self, calls: &mut [Call<'_>], server: ServerId, mark: Mark) {
+        match self.running.get(&server) {
+            Some(&index) => {
+                self.causes.insert(mark.event, index);
+                calls[index].effects.push(mark.event);
+            }
+            None => self.early.push((server, mark)),
+        }
+    }
 }
 
 /// Returns the median time that a message takes.

@@ -41,10 +41,6 @@ impl<'a> Teller<'a> {
         let fault = self.story.faults.iter().find(|fault| fault.event == Some(mark.event));
         let fault = fault.map(|fault| fault.label.clone());
         let weight = if fault.is_some() { FAULT } else { weight };
-        let text = match &fault {
-            Some(label) => format!("{label}: {text}"),
-            None => text,
-        };
         self.steps.push(Step {
             number: None,
             at: mark.at,
@@ -118,19 +114,21 @@ impl<'a> Teller<'a> {
             }
             What::Refused { thread, lock, .. } => {
                 let weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
-                let text =
-                    format!("{}finds the lock {} taken", self.part(thread), names.lock(lock));
+                let lock = names.lock(lock);
+                let text = format!("{}finds lock \"{lock}\" taken", self.part(thread));
                 self.say(mark, self.thread(thread), weight, text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireUnknown { thread, lock, .. } => {
                 let lock = names.lock(lock);
-                let text = format!("gets no answer: it does not know whether it has {lock}");
+                let text =
+                    format!("gets no answer: it does not know whether it has lock \"{lock}\"");
                 self.say(mark, self.thread(thread), TURN, self.part(thread) + &text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireAbandoned { thread, lock } => {
-                let text = format!("{}stops asking for {}", self.part(thread), names.lock(lock));
+                let lock = names.lock(lock);
+                let text = format!("{}stops asking for lock \"{lock}\"", self.part(thread));
                 self.say(mark, self.thread(thread), USUAL, text);
             }
             What::ReleaseInvoked { grant } => self.releases(mark, grant),
@@ -152,7 +150,7 @@ impl<'a> Teller<'a> {
             .filter(|key| key.owner == grant && key.from.event < mark.event)
             .collect();
         let lock = self.reading.history.names.lock(lock);
-        let mut text = format!("{}gets the lock {lock}", self.part(thread));
+        let mut text = format!("{}gets lock \"{lock}\"", self.part(thread));
         if let [key] = keys[..] {
             text += &format!(" from {}", self.reading.server_name(key.server));
         } else if !keys.is_empty() {
@@ -205,10 +203,8 @@ impl<'a> Teller<'a> {
             _ => false,
         });
         let start = start.unwrap_or(0);
-        let calls = reading.calls.iter().filter(|call| {
-            call.thread == thread && call.sent.event > start && call.sent.event < event
-        });
-        calls.collect()
+        let calls = &reading.calls[reading.calls_between(start, event)];
+        calls.iter().filter(|call| call.thread == thread).collect()
     }
 
     fn is_first_refusal(&self, event: usize, thread: ThreadId) -> bool {
@@ -356,7 +352,7 @@ impl<'a> Teller<'a> {
         let reading: &'a Reading<'a> = self.reading;
         match self.reading.history.events[event].what {
             What::Sent { call, .. } | What::Replied { call, .. } | What::GivenUp { call } => {
-                reading.calls.iter().find(|known| known.id == call)
+                reading.call(call)
             }
             _ => None,
         }

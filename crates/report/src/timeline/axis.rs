@@ -90,11 +90,19 @@ impl Painter<'_> {
             let (text_at, anchor, tick) = match self.frame.orientation {
                 Orientation::Wide => {
                     let at = Point { x: along, y: px(12) };
-                    (at, Anchor::Middle, [Point { x: along, y: px(17) }, Point { x: along, y: px(25) }])
+                    (
+                        at,
+                        Anchor::Middle,
+                        [Point { x: along, y: px(17) }, Point { x: along, y: px(25) }],
+                    )
                 }
                 Orientation::Tall => {
                     let at = Point { x: px(53), y: along + px(4) };
-                    (at, Anchor::End, [Point { x: px(56), y: along }, Point { x: px(61), y: along }])
+                    (
+                        at,
+                        Anchor::End,
+                        [Point { x: px(56), y: along }, Point { x: px(61), y: along }],
+                    )
                 }
             };
             let size = if self.frame.orientation == Orientation::Wide { 12 } else { 11 };
@@ -104,7 +112,12 @@ impl Painter<'_> {
             let stroke = Stroke::solid(Paint::Muted, 10);
             shapes.push(Shape::Line { from: tick[0], to: tick[1], stroke });
             if inside {
-                self.labels.take(shape.text_box().unwrap_or(Rect { x: 0, y: 0, width: 0, height: 0 }));
+                self.labels.take(shape.text_box().unwrap_or(Rect {
+                    x: 0,
+                    y: 0,
+                    width: 0,
+                    height: 0,
+                }));
                 shapes.push(shape);
             }
         }

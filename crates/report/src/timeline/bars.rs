@@ -5,7 +5,7 @@ use fencepost_history::{GrantId, Instant, What};
 use super::frame::{Frame, Lane};
 use super::labels::{over, words};
 use super::{Layer, Orientation, Painter};
-use crate::canvas::{Anchor, Lean, Point, Px, Rect, Shape, Stroke, px};
+use crate::canvas::{Anchor, Font, Lean, Point, Px, Rect, Shape, Stroke, px};
 use crate::palette::Paint;
 use crate::reading::{Actor, Ending, Hold, KeyEnd, KeySpan, Reading, Stop, StopKind};
 use crate::words::{rate, rough, signed};
@@ -44,15 +44,12 @@ impl Painter<'_> {
             return None;
         }
         let start = self.frame.along(from);
-        let end = if open || to > self.selection.end {
-            self.frame.end()
-        } else {
-            self.frame.along(to)
-        };
+        let end =
+            if open || to > self.selection.end { self.frame.end() } else { self.frame.along(to) };
         Some((start, end.max(start + px(2))))
     }
 
-    fn bar_label(&mut self, texts: &[String], bar: Rect, font: crate::canvas::Font) {
+    fn bar_label(&mut self, texts: &[String], bar: Rect, font: Font) {
         if self.frame.orientation == Orientation::Wide {
             let text = self.labels.inside(texts, bar, font);
             self.label(text);
@@ -87,7 +84,8 @@ impl Painter<'_> {
             name,
         ];
         let skip = usize::from(!several);
-        self.bar_label(&texts[skip..], rect, words(Paint::Ink));
+        let font = Font { halo: Some(Paint::Tint(color)), ..words(Paint::Ink) };
+        self.bar_label(&texts[skip..], rect, font);
     }
 
     fn key(&mut self, lane: &Lane, row: usize, key: &KeySpan) {
@@ -128,7 +126,8 @@ impl Painter<'_> {
         self.span(Layer::Bar, (key.from.at, key.to.at), &title, shapes);
         let several = lane.locks.len() > 1;
         let long = if several { format!("{name} = {owner}") } else { format!("key = {owner}") };
-        self.bar_label(&[long, owner], rect, words(paint.text()));
+        let font = Font { halo: Some(paint), ..words(paint.text()) };
+        self.bar_label(&[long, owner], rect, font);
         if !word.is_empty() && seen {
             let at = self.frame.point(ends.1, across.1);
             let short = word.split(' ').next().unwrap_or("").to_owned();
@@ -191,18 +190,23 @@ impl Painter<'_> {
                 StopKind::Crash => Rect { x: rect.x + px(8), ..rect },
                 _ => rect,
             };
-            if let Some(text) = self.labels.inside(&[timed, word], inner, words(Paint::Ink)) {
-                let mut shapes = Vec::new();
-                if let Some(patch) = text.text_box().filter(|_| stop.kind != StopKind::Crash) {
-                    let (x, width) = (patch.x - px(3), patch.width + px(6));
-                    let rect = Rect { x, y: rect.y + px(3), width, height: rect.height - px(6) };
-                    let fill = Some(Paint::Background);
-                    shapes.push(Shape::Rectangle { rect, radius: 0, fill, stroke: None });
-                }
-                shapes.push(text);
-                self.add(Layer::Label, String::new(), shapes);
-            }
+            let text = self.labels.inside(&[timed, word], inner, words(Paint::Ink));
+            self.patched(text);
         }
+    }
+
+    /// Adds words on a patch of the background, so that no hatch or dots run through them.
+    fn patched(&mut self, text: Option<Shape>) {
+        let Some(text) = text else { return };
+        let mut shapes = Vec::new();
+        if let Some(patch) = text.text_box() {
+            let (x, width) = (patch.x - px(3), patch.width + px(6));
+            let rect = Rect { x, y: patch.y - px(2), width, height: patch.height + px(3) };
+            let fill = Some(Paint::Background);
+            shapes.push(Shape::Rectangle { rect, radius: px(2), fill, stroke: None });
+        }
+        shapes.push(text);
+        self.add(Layer::Label, String::new(), shapes);
     }
 
     fn refused(&mut self) {
@@ -223,13 +227,15 @@ impl Painter<'_> {
             self.span(Layer::Bar, (retries.from, retries.to), &title, shapes);
             if self.frame.orientation == Orientation::Wide {
                 let texts = [
-                    format!("… {count} more {attempts}, all refused"),
-                    format!("… {count} refused"),
-                    format!("… {count}"),
+                    format!("{count} more {attempts}, all refused"),
+                    format!("{count} more refused"),
+                    format!("{count} refused"),
+                    count.to_string(),
                 ];
                 let bar = self.frame.rect(ends, (top, bottom));
-                let text = self.labels.inside(&texts, bar, over(Paint::Muted));
-                self.label(text);
+                let bar = Rect { x: bar.x + px(12), width: bar.width - px(12), ..bar };
+                let text = self.labels.inside(&texts, bar, words(Paint::Muted));
+                self.patched(text);
             }
         }
     }

@@ -58,7 +58,8 @@ impl Painter<'_> {
 
     fn caption(&mut self, finding: &FindingView, rows: &mut Vec<Vec<(Px, Px)>>) {
         let frame = self.frame;
-        let (from, to) = (frame.along(finding.from), frame.along(finding.to.min(self.selection.end)));
+        let (from, to) =
+            (frame.along(finding.from), frame.along(finding.to.min(self.selection.end)));
         let text = text(finding);
         let long = width(&text, 12);
         let middle = match frame.orientation {
@@ -68,7 +69,8 @@ impl Painter<'_> {
         let most = (frame.width() - px(4) - long).max(px(4));
         let x = (middle - long / 2).clamp(px(4), most);
         let span = (x - px(8), x + long + px(8));
-        let free = |row: &Vec<(Px, Px)>| row.iter().all(|other| span.1 <= other.0 || other.1 <= span.0);
+        let free =
+            |row: &Vec<(Px, Px)>| row.iter().all(|other| span.1 <= other.0 || other.1 <= span.0);
         let row = match rows.iter().position(free) {
             Some(row) => row,
             None => {

@@ -55,9 +55,11 @@ impl Lane {
 
     /// Returns where step numbers have their centre.
     pub(super) fn number(&self, orientation: Orientation) -> Px {
-        match orientation {
-            Orientation::Wide => self.start + px(9),
-            Orientation::Tall => self.start + px(8),
+        match (orientation, self.kind) {
+            // Messages come from the other side.
+            (_, Kind::Resource) => self.line() + px(24),
+            (Orientation::Wide, _) => self.start + px(9),
+            (Orientation::Tall, _) => self.start + px(8),
         }
     }
 
@@ -89,7 +91,7 @@ impl Lane {
         match self.kind {
             Kind::Client => self.strip().1,
             Kind::Server => self.bars + ROW * self.rows() - px(2),
-            Kind::Resource => self.bars + px(32),
+            Kind::Resource => self.bars + px(48),
         }
     }
 
@@ -142,11 +144,18 @@ impl Frame {
         for lane in &mut lanes {
             lane.start = start;
             lane.bars = match orientation {
+                // Arrows end at the bars of servers, so their heads need room below the numbers.
+                Orientation::Wide if lane.kind == Kind::Server => start + px(26),
+                Orientation::Wide if lane.kind == Kind::Resource => start + px(6),
                 Orientation::Wide => start + px(19),
                 Orientation::Tall => start + px(9) + spare / 2,
             };
+            if lane.kind == Kind::Resource && orientation == Orientation::Tall {
+                lane.bars += px(6);
+            }
             let foot = lane.foot() - start;
             lane.size = match orientation {
+                Orientation::Wide if lane.kind == Kind::Resource => foot,
                 Orientation::Wide => foot + FOOT,
                 Orientation::Tall => (foot + px(8) + spare / 2).max(px(64) + spare),
             };
@@ -212,12 +221,7 @@ impl Frame {
 }
 
 /// Returns the lanes that have something to show: clients, then servers, then resources.
-fn lanes(
-    story: &Story,
-    reading: &Reading<'_>,
-    steps: &[Step],
-    selection: &Selection,
-) -> Vec<Lane> {
+fn lanes(story: &Story, reading: &Reading<'_>, steps: &[Step], selection: &Selection) -> Vec<Lane> {
     let names = &reading.history.names;
     let ids = |count: usize| (0..count).filter_map(|index| u16::try_from(index).ok());
     let clients = ids(names.processes.len())

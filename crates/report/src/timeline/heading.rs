@@ -35,7 +35,8 @@ impl Drawing {
         let room = self.width - beside - px(8);
         let mut kinds = if kinds.is_empty() { story.scenario_name.clone() } else { kinds };
         while width(&kinds, 15) > room && kinds.contains(", ") {
-            let shorter = kinds.rsplit_once(", ").map_or(String::new(), |(left, _)| left.to_owned());
+            let shorter =
+                kinds.rsplit_once(", ").map_or(String::new(), |(left, _)| left.to_owned());
             kinds = shorter;
         }
         shapes.push(text(beside, top + px(26), kinds, big));

@@ -61,10 +61,10 @@ impl Labels {
 
 /// A font for words in the drawing.
 pub(super) const fn words(paint: Paint) -> Font {
-    Font { size: 12, paint, anchor: Anchor::Start, halo: false }
+    Font { size: 12, paint, anchor: Anchor::Start, halo: None }
 }
 
 /// A font for words that lie over lines.
 pub(super) const fn over(paint: Paint) -> Font {
-    Font { size: 12, paint, anchor: Anchor::Start, halo: true }
+    Font { size: 12, paint, anchor: Anchor::Start, halo: Some(Paint::Background) }
 }

@@ -160,7 +160,7 @@ fn read(rect: Rect) -> Vec<Shape> {
 fn write(rect: Rect) -> Vec<Shape> {
     let center = middle(rect);
     let stroke = Some(Stroke::solid(Paint::Client(0), 25));
-    let font = Font { size: 9, paint: Paint::Ink, anchor: Anchor::Middle, halo: false };
+    let font = Font { size: 9, paint: Paint::Ink, anchor: Anchor::Middle, halo: None };
     let at = Point { x: center.x, y: center.y + px(3) };
     vec![
         Shape::Circle { center, radius: px(8), fill: Some(Paint::Background), stroke },

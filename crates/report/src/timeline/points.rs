@@ -49,7 +49,7 @@ impl Painter<'_> {
             let text = Shape::Text {
                 at: Point { x: center.x, y: center.y + 36 },
                 text: number.to_string(),
-                font: Font { size, paint: ink, anchor: Anchor::Middle, halo: false },
+                font: Font { size, paint: ink, anchor: Anchor::Middle, halo: None },
             };
             let circle = Shape::Circle { center, radius: NUMBER, fill: Some(fill), stroke };
             self.marks.push(Mark {
@@ -121,7 +121,7 @@ impl Painter<'_> {
             let size = if width(&token, 11) <= px(17) { 11 } else { 8 };
             if width(&token, size) <= px(21) {
                 let at = Point { x: center.x, y: center.y + px(size) * 36 / 100 };
-                let font = Font { size, paint: ink, anchor: Anchor::Middle, halo: false };
+                let font = Font { size, paint: ink, anchor: Anchor::Middle, halo: None };
                 shapes.push(Shape::Text { at, text: token, font });
             }
         } else {
@@ -160,14 +160,12 @@ impl Painter<'_> {
             self.legend.fault = true;
             self.span(Layer::Point, (fault.at, fault.at), &title, shapes);
             let places = match self.frame.orientation {
-                Orientation::Wide => [
-                    (corner(px(9), px(10)), Anchor::Start),
-                    (corner(px(-9), px(10)), Anchor::End),
-                ],
-                Orientation::Tall => [
-                    (corner(0, px(23)), Anchor::Middle),
-                    (corner(px(-8), px(10)), Anchor::End),
-                ],
+                Orientation::Wide => {
+                    [(corner(px(9), px(10)), Anchor::Start), (corner(px(-9), px(10)), Anchor::End)]
+                }
+                Orientation::Tall => {
+                    [(corner(0, px(23)), Anchor::Middle), (corner(px(-8), px(10)), Anchor::End)]
+                }
             };
             let texts = [fault.label.clone()];
             let text = self.labels.place(&texts, &places, over(Paint::Ink));

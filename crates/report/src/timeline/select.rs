@@ -153,13 +153,8 @@ fn repeated(reading: &Reading<'_>) -> (BTreeSet<usize>, Vec<Retries>) {
 
 /// Returns the calls of an attempt, none if one of them is worth drawing by itself.
 fn attempt(reading: &Reading<'_>, thread: ThreadId, start: usize, end: usize) -> Vec<usize> {
-    let sent = |event: usize| event >= start && event < end;
-    let mine: Vec<usize> = (0..reading.calls.len())
-        .filter(|&index| {
-            let call = &reading.calls[index];
-            call.thread == thread && sent(call.sent.event)
-        })
-        .collect();
+    let calls = reading.calls_between(start, end);
+    let mine: Vec<usize> = calls.filter(|&index| reading.calls[index].thread == thread).collect();
     let odd = mine.iter().any(|&index| {
         let call = &reading.calls[index];
         call.request_lost()
