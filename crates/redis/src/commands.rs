@@ -53,6 +53,7 @@ pub(crate) enum Keys {
     /// Every other argument.
     Pairs,
     /// A number of keys at this position, then the keys.
+    #[expect(dead_code, reason = "only scripts count their keys")]
     Counted(usize),
 }
 

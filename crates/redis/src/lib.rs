@@ -14,6 +14,7 @@ mod commands;
 mod effects;
 mod engine;
 mod frame;
+pub mod fuzz;
 mod glob;
 mod keyspace;
 mod names;

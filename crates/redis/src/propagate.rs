@@ -40,26 +40,24 @@ impl Command {
     }
 
     fn propagate_value(&self, outcome: &Outcome, now: i64, mut send: impl FnMut(Self)) {
-        match *self {
-            Self::Set { key, value, condition, get, expiry } => {
-                send(match set_deadline(expiry, now) {
-                    Ok(Some(deadline)) => set(key, value, Expiry::AtMillis(deadline)),
-                    Ok(None) | Err(()) => Self::Set { key, value, condition, get, expiry },
-                });
+        if let Self::Set { key, value, expiry, .. } = *self
+            && let Ok(Some(deadline)) = set_deadline(expiry, now)
+        {
+            send(set(key, value, Expiry::AtMillis(deadline)));
+        } else if let Self::GetSet { key, value } = *self {
+            send(set(key, value, Expiry::None));
+        } else if let Self::AcquireWithToken { key, value, millis, counter } = *self {
+            if let Ok(Some(deadline)) = set_deadline(Expiry::Millis(millis), now) {
+                send(set(key, value, Expiry::AtMillis(deadline)));
             }
-            Self::GetSet { key, value } => send(set(key, value, Expiry::None)),
-            Self::AcquireWithToken { key, value, millis, counter } => {
-                if let Ok(Some(deadline)) = set_deadline(Expiry::Millis(millis), now) {
-                    send(set(key, value, Expiry::AtMillis(deadline)));
-                }
-                if outcome.counter_expired {
-                    send(Self::Del { key: counter });
-                }
-                if let Reply::Integer(_) = outcome.reply {
-                    send(Self::IncrBy { key: counter, by: 1 });
-                }
+            if outcome.counter_expired {
+                send(Self::Del { key: counter });
             }
-            other => send(other),
+            if let Reply::Integer(_) = outcome.reply {
+                send(Self::IncrBy { key: counter, by: 1 });
+            }
+        } else {
+            send(*self);
         }
     }
 

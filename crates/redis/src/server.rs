@@ -15,12 +15,12 @@ pub use config::{Config, ConfigError};
 pub use connection::Health;
 pub(crate) use connection::{Connection, ReplyMode, Watch};
 pub(crate) use context::{Context, Origin, Refusal, text_content};
-pub(crate) use dispatch::call_from_script;
 pub(crate) use events::EventClass;
 
 use crate::{
     effects::{Clock, ConnectionId, Effects, Input, Operation},
-    engine::Engine,
+    engine::{Engine, Role},
+    reply::ErrorCode,
 };
 
 /// What a server keeps besides its data and its names.
@@ -130,6 +130,12 @@ impl Engine {
     /// data stays: what a restart leaves of it is the caller's business.
     pub fn restart(&mut self) {
         self.server.restart();
+    }
+
+    /// Makes a master a replica: clients that wait for something here are told so.
+    pub fn demote(&mut self, clock: &mut dyn Clock, out: &mut Effects) {
+        self.role = Role::Replica;
+        Context::new(self, clock, out).unblock_all(ErrorCode::Unblocked.text());
     }
 
     /// Carries out a command of the replication stream or of the append-only file: nothing is

@@ -1,5 +1,6 @@
 //! The typed hot path: single replies, and agreement with a naive model.
 
+mod bytes;
 mod model;
 
 use proptest::prelude::*;
@@ -12,7 +13,7 @@ const FENCE: KeyId = KeyId(1);
 const T1: Value = Value::Token { client: 1, serial: 1 };
 const T2: Value = Value::Token { client: 2, serial: 1 };
 
-fn engine() -> Engine {
+pub(crate) fn engine() -> Engine {
     let mut names = Names::new();
     names.intern(b"lock:job1");
     names.intern(b"fence");
@@ -147,7 +148,7 @@ fn texts_have_one_form_each() {
 }
 
 /// Commands over two keys, three values and times close together, so that they meet.
-fn command() -> impl Strategy<Value = Command> {
+pub(crate) fn command() -> impl Strategy<Value = Command> {
     let key = prop_oneof![Just(LOCK), Just(FENCE)];
     let value =
         prop_oneof![Just(T1), Just(T2), Just(Value::Name(2)), (-2i64..3).prop_map(Value::Integer)];

@@ -37,7 +37,7 @@ impl Command {
             },
             Self::IncrBy { by: 1, .. } => "INCR",
             Self::IncrBy { by: -1, .. } => "DECR",
-            Self::IncrBy { by: i64::MIN..=-2, .. } => "DECRBY",
+            Self::IncrBy { by: -9_223_372_036_854_775_807..=-2, .. } => "DECRBY",
             Self::IncrBy { .. } => "INCRBY",
             Self::CompareAndDelete { .. }
             | Self::CompareAndPexpire { .. }
@@ -73,7 +73,7 @@ impl Command {
             Self::Expire { key: k, time, condition, .. } => {
                 &[key(k), format!("{time}{}", condition.words())]
             }
-            Self::IncrBy { key: k, by: by @ i64::MIN..=-2 } => {
+            Self::IncrBy { key: k, by: by @ -9_223_372_036_854_775_807..=-2 } => {
                 &[key(k), by.unsigned_abs().to_string()]
             }
             Self::IncrBy { key: k, by } => &[key(k), by.to_string()],

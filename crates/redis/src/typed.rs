@@ -339,10 +339,6 @@ impl Outcome {
         Self { reply, change, expired, counter_expired: false }
     }
 
-    const fn done(reply: Reply, change: Change) -> Self {
-        Self::new(reply, change, false)
-    }
-
     const fn failed(code: ErrorCode) -> Self {
         Self::refused(code, false)
     }

@@ -247,7 +247,7 @@ fn unblock(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 /// CLIENT KILL by id or by type; the reply of a client that kills itself still goes out.
 fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let (mut client, mut normal) = (None, None);
-    let [options @ ..] = &words[2..];
+    let options = &words[2..];
     if options.len() % 2 == 1 {
         return Err("ERR No such client".into());
     }

@@ -92,8 +92,11 @@ fn hstrlen(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     Ok(Frame::count(field(cx, &words[1], &words[2])?.map_or(0, |value| value.len())))
 }
 
+/// A field and its value.
+type Pair = (Vec<u8>, Vec<u8>);
+
 /// Copies of all fields with their values.
-fn all(cx: &mut Context<'_>, key: &[u8]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Refusal> {
+fn all(cx: &mut Context<'_>, key: &[u8]) -> Result<Vec<Pair>, Refusal> {
     Ok(cx.container::<Hash>(key)?.map_or_else(Vec::new, |hash| hash.iter().cloned().collect()))
 }
 

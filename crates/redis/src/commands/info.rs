@@ -39,6 +39,9 @@ fn time(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
     Ok(Frame::bulks([seconds.to_string(), rest.to_string()]))
 }
 
+/// Writes the lines of one section.
+type Section = fn(&Context<'_>) -> String;
+
 /// INFO, as far as clients of locks and the tests read it.
 fn info(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let wanted = |section: &str| {
@@ -47,7 +50,7 @@ fn info(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
             || words[1..].iter().any(|w| is(w, section) || all.iter().any(|every| is(w, every)))
     };
     let mut text = String::new();
-    let sections: [(&str, fn(&Context<'_>) -> String); 6] = [
+    let sections: [(&str, Section); 6] = [
         ("Server", server_section),
         ("Clients", clients_section),
         ("Persistence", persistence_section),

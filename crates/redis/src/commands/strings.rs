@@ -275,7 +275,7 @@ fn getex(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 }
 
 fn mset(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    if words.len() % 2 == 0 {
+    if words.len().is_multiple_of(2) {
         return Err(Refusal::arity("mset"));
     }
     for pair in words[1..].chunks_exact(2) {
@@ -285,7 +285,7 @@ fn mset(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 }
 
 fn msetnx(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    if words.len() % 2 == 0 {
+    if words.len().is_multiple_of(2) {
         return Err(Refusal::arity("msetnx"));
     }
     if words[1..].chunks_exact(2).any(|pair| cx.exists(&pair[0])) {

@@ -89,7 +89,11 @@ impl Options {
     fn allow(self, old: Option<f64>, new: f64) -> bool {
         match old {
             None => !self.xx,
-            Some(old) => !self.nx && !(self.gt && new <= old) && !(self.lt && new >= old),
+            Some(old) => {
+                let too_low = self.gt && new <= old;
+                let too_high = self.lt && new >= old;
+                !(self.nx || too_low || too_high)
+            }
         }
     }
 }

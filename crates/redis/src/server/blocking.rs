@@ -3,7 +3,7 @@
 //! A client is served only after the command, script or transaction that brought the element has
 //! ended; first come, first served (`src/blocked.c:handleClientsBlockedOnKeys`).
 
-use super::{Context, EventClass, Origin, Refusal, context::words};
+use super::{Context, EventClass, Origin, Refusal};
 use crate::{
     effects::{ConnectionId, Operation},
     frame::Frame,
@@ -265,10 +265,5 @@ impl Context<'_> {
         };
         self.unblock(id, frame);
         true
-    }
-
-    /// Says what several commands are to replicas instead of the present one.
-    pub(crate) fn rewrite_all(&mut self, commands: &[&[&[u8]]]) {
-        self.rewritten = Some(commands.iter().map(|command| words(command)).collect());
     }
 }

@@ -105,9 +105,4 @@ impl Config {
     pub(crate) fn password(&self) -> Option<&str> {
         self.get("requirepass").filter(|password| !password.is_empty())
     }
-
-    /// Gives a parameter that is a number.
-    pub(crate) fn number(&self, name: &str) -> i64 {
-        self.get(name).and_then(|value| value.parse().ok()).unwrap_or(0)
-    }
 }
