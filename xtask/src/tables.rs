@@ -13,6 +13,7 @@ use toml::{Table, Value};
 const RECORD: &[&str] = &[
     "setnx-expire-crash",
     "plain-del-after-pause",
+    "fixed-value-release",
     "get-then-del-race",
     "compare-and-delete",
     "work-outlives-ttl",
@@ -23,8 +24,6 @@ const RECORD: &[&str] = &[
     "fence-reads-too",
     "late-write-in-flight",
     "partition-holder",
-    "failover-loses-lock",
-    "redlock-restart-no-persistence",
 ];
 
 const START: &str = "<!-- scenarios: written by cargo xtask tables -->\n";
@@ -90,13 +89,16 @@ fn verdict(scenario: &Table) -> Result<String> {
         let list = expect.get(key).and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
     };
-    let (violations, absent) = (kinds("violations"), kinds("absent"));
+    let (violations, absent, notes) = (kinds("violations"), kinds("absent"), kinds("notes"));
     let mut parts = match violations.as_str() {
         "" => vec!["clean".to_owned()],
         kinds => vec![format!("**violated**: {kinds}")],
     };
     if !absent.is_empty() {
         parts.push(format!("no {absent}"));
+    }
+    if !notes.is_empty() {
+        parts.push(format!("noted: {notes}"));
     }
     if let Some(saves) = expect.get("saves").and_then(Value::as_integer).filter(|saves| *saves > 0)
     {
