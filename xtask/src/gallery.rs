@@ -13,7 +13,7 @@ const STORIES: &[(&str, bool)] = &[
     ("plain-del-after-pause", false),
     ("work-outlives-ttl", false),
     ("watchdog-crash", false),
-    ("slow-query-watchdog-alive", false),
+    ("get-then-del-race", false),
     ("late-write-in-flight", false),
     ("setnx-expire-crash", false),
 ];
