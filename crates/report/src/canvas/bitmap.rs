@@ -46,6 +46,8 @@ fn encode(pixels: &[u8], wide: u32, high: u32) -> Vec<u8> {
     let mut encoder = png::Encoder::new(&mut out, wide, high);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Best);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
     let mut writer = encoder.write_header().expect("a vector takes every header");
     writer.write_image_data(pixels).expect("the picture has the size that it says");
     writer.finish().expect("a vector takes every end");

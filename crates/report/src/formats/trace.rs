@@ -1,5 +1,10 @@
 //! A row for each event, which the text formats of the trace share.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most events have neither a peer nor a message as their cause"
+)]
+
 use fencepost_history::{Access, GrantId, History, How, What};
 use serde::Serialize;
 

@@ -12,7 +12,7 @@ pub(super) fn tell(teller: &mut Teller<'_>, event: usize) {
     let mark = Mark { event, at: entry.at };
     match entry.what {
         What::KeySet { server, lock, by, owner, deadline, how, .. } => {
-            set(teller, mark, Set { server, lock, by, owner, deadline, how });
+            set(teller, mark, &Set { server, lock, by, owner, deadline, how });
         }
         What::KeyGone { server, by, owner, how, .. } => gone(teller, mark, server, by, owner, how),
         _ => {}
@@ -28,7 +28,7 @@ struct Set {
     how: How,
 }
 
-fn set(teller: &mut Teller<'_>, mark: Mark, set: Set) {
+fn set(teller: &mut Teller<'_>, mark: Mark, set: &Set) {
     let reading = teller.reading;
     let client = reading.client(set.by);
     let owner = reading.client(set.owner);
@@ -42,7 +42,7 @@ fn set(teller: &mut Teller<'_>, mark: Mark, set: Set) {
             (EFFECT, format!("prolongs the key of {owner} {until}, as {client} asked"))
         }
         How::Extend => {
-            let last = is_last_renewal(reading, mark.event, &set);
+            let last = is_last_renewal(reading, mark.event, set);
             let weight = if last { USUAL } else { DETAIL };
             (weight, format!("prolongs the key of {client} {until}"))
         }

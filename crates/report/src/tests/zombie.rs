@@ -183,13 +183,19 @@ pub(crate) fn zombie_of(names: [&str; 2]) -> (Story, History) {
     let mut history = script.history;
     history.end = ms(66_100);
     history.hash = 0x5eed_2a91_c4f0_0d1e;
+    assert!(first < second);
+    let story = told(names, attempt, pause, [second, stale]);
+    (Story { hash: history.hash, ..story }, history)
+}
+
+fn told(names: [&str; 2], newer: u32, pause: usize, events: [usize; 2]) -> Story {
     let finding = |kind: &str, severity, from, to, event| FindingView {
         kind: kind.to_owned(),
         severity,
         lock: "orders".to_owned(),
         older: names[0].to_owned(),
         newer: names[1].to_owned(),
-        grants: [GrantId(1), GrantId(attempt)],
+        grants: [GrantId(1), GrantId(newer)],
         tokens: [Some(33), Some(34)],
         from: ms(from),
         to: ms(to),
@@ -197,18 +203,17 @@ pub(crate) fn zombie_of(names: [&str; 2]) -> (Story, History) {
         event: Some(event),
         sentence: None,
     };
-    let story = Story {
+    Story {
         title: "A paused holder writes after its lease has moved on".to_owned(),
         story_text: "Long GC, no fencing: the textbook zombie writer.".to_owned(),
         scenario_name: "zombie-writer".to_owned(),
         strategy: "set-nx-px".to_owned(),
         command: "fencepost replay scenarios/zombie-writer.toml".to_owned(),
-        hash: history.hash,
         verdict: Verdict::Violated,
         expected: Expected::Met,
         findings: vec![
-            finding("double-holder", 1, 30_095, 35_099, second),
-            finding("stale-write", 0, 36_005, 36_005, stale),
+            finding("double-holder", 1, 30_095, 35_099, events[0]),
+            finding("stale-write", 0, 36_005, 36_005, events[1]),
         ],
         faults: vec![FaultView {
             label: "F1".to_owned(),
@@ -222,7 +227,5 @@ pub(crate) fn zombie_of(names: [&str; 2]) -> (Story, History) {
         tool_version: "0.1.0".to_owned(),
         page: Some("reports/zombie-writer/index.html".to_owned()),
         ..Story::default()
-    };
-    assert!(first < second);
-    (story, history)
+    }
 }

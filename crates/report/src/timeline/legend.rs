@@ -27,6 +27,9 @@ pub(super) struct Used {
     pub(super) gaps: bool,
 }
 
+/// Draws a form into a box.
+type Icon = fn(Rect) -> Vec<Shape>;
+
 /// The height of a row.
 const ROW: Px = px(21);
 
@@ -34,7 +37,7 @@ impl Painter<'_> {
     /// Draws the legend from a height on; returns where it ends.
     pub(super) fn legend(&mut self, top: Px) -> Px {
         let used = self.legend;
-        let entries: [(bool, &str, fn(Rect) -> Vec<Shape>); 12] = [
+        let entries: [(bool, &str, Icon); 12] = [
             (used.belief, "client believes it holds the lock", belief),
             (used.key, "server says so (truth)", key),
             (used.pause, "does not run", hatch),
@@ -52,7 +55,7 @@ impl Painter<'_> {
         let left = px(8);
         let (mut x, mut y) = (left, top + ROW);
         let mut shapes = Vec::new();
-        let mut put = |icon: Option<fn(Rect) -> Vec<Shape>>, text: &str| {
+        let mut put = |icon: Option<Icon>, text: &str| {
             let long = width(text, 12) + if icon.is_some() { px(30) } else { 0 };
             if x > left && x + long > right {
                 (x, y) = (left, y + ROW);
