@@ -2,6 +2,7 @@ use super::{Scenario, ScenarioError};
 
 mod mistakes;
 mod round_trip;
+mod schema;
 mod shipped;
 mod values;
 

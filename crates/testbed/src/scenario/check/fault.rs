@@ -1,6 +1,7 @@
 //! The faults of a scenario.
 
 use fencepost_history::Duration;
+use fencepost_services::{KeyNames, Operation};
 
 use super::{Check, moment};
 use crate::scenario::error::Code;
@@ -77,8 +78,14 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
         Fault::Outsider(outsider) => {
             check.store_server(&at("server"), &outsider.server);
             anchor(check, path, &outsider.anchor, false);
-            if outsider.command.trim().is_empty() {
-                check.report(Code::BadValue, &at("command"), "there is no command", "empty");
+            let is_known = Operation::parse(&outsider.command, &mut KeyNames::new()).is_some();
+            if !is_known && check.reader.places.has(&at("command")) {
+                check.report(
+                    Code::BadValue,
+                    &at("command"),
+                    "no outsider can send this command",
+                    "DEL, SET, EXPIRE, PEXPIRE, PERSIST, INCR or FLUSHALL, as one would type it",
+                );
             }
         }
         Fault::ForgetTokens(forget) => {

@@ -96,6 +96,10 @@ const BROKEN: &[(&str, &str)] = &[
         "[[fault]]\npause = { process = \"c1\", when = \"expire-due\", for = \"1s\" }",
     ),
     ("a clock that stands", "[[fault]]\nclock-step = { host = \"r1\", at = \"1s\", by = \"0s\" }"),
+    (
+        "a command that nobody knows",
+        "[[fault]]\noutsider = { server = \"r1\", at = \"1s\", command = \"DLE lock:orders\" }",
+    ),
     ("not yet: a rate", "[[fault]]\nclock-rate = { host = \"r1\", at = \"1s\", ppm = 500 }"),
     ("not yet: a topology", "[store]\nredis = { topology = \"sentinel\" }"),
     ("single with three nodes", "[store]\nredis = { nodes = 3 }"),
