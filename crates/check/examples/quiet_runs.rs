@@ -69,7 +69,7 @@ fn run() -> Vec<Event> {
                 resource: ResourceId(0),
                 grant,
                 token: Token(attempt.into()),
-                job: JobId(attempt),
+                job: JobId(round.into()),
                 access,
                 outcome: AccessOutcome::Accepted,
                 checked: true,

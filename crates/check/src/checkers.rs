@@ -278,7 +278,7 @@ impl Checkers {
                     is_write: access == Direction::Write,
                     regressed: checked & regressed,
                 };
-                self.accessed(now, &access, outcome);
+                self.accessed(now, access, outcome);
             }
             What::ReleaseDone { .. } => {}
             _ => self.disturbed(now, what),
@@ -472,7 +472,7 @@ impl Checkers {
     }
 
     #[inline]
-    fn accessed(&mut self, now: Now, access: &Access, outcome: AccessOutcome) {
+    fn accessed(&mut self, now: Now, access: Access, outcome: AccessOutcome) {
         if outcome != AccessOutcome::Accepted {
             self.denied(now, access, outcome);
             return;
@@ -521,7 +521,7 @@ impl Checkers {
     }
 
     #[cold]
-    fn denied(&mut self, now: Now, access: &Access, outcome: AccessOutcome) {
+    fn denied(&mut self, now: Now, access: Access, outcome: AccessOutcome) {
         if outcome == AccessOutcome::Refused {
             save::refused(&mut self.facts, now, access, &mut self.findings);
             false_refusal::refused(&mut self.facts, now, access, &mut self.findings);

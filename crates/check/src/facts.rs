@@ -55,6 +55,7 @@ pub(crate) struct Grant {
     pub(crate) thread: ThreadId,
     pub(crate) lock: LockId,
     pub(crate) phase: Phase,
+    is_touched: bool,
     /// Whether it ran a protected step while its successor believed.
     pub(crate) ran_superseded: bool,
 }
@@ -74,6 +75,7 @@ impl Default for Grant {
             thread: ThreadId(u16::MAX),
             lock: LockId(0),
             phase: Phase::Attempt,
+            is_touched: false,
             ran_superseded: false,
         }
     }
@@ -191,8 +193,8 @@ pub(crate) struct Facts {
     pub(crate) tally: Tally,
     /// How many threads wait.
     pub(crate) waiting: u32,
-    /// The first grants that this run may have touched; the others are as new.
-    used: usize,
+    /// The grants that this run has touched; the others are as new.
+    touched: Vec<GrantId>,
     ties: Vec<Tie>,
     ties_at: Instant,
 }
@@ -231,7 +233,7 @@ impl Facts {
             resources: Vec::with_capacity(8),
             tally: Tally::default(),
             waiting: 0,
-            used: 0,
+            touched: Vec::with_capacity(64),
             ties: Vec::with_capacity(16),
             ties_at: Instant::NEVER,
         };
@@ -240,8 +242,9 @@ impl Facts {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.grants[..self.used].fill(Grant::default());
-        self.used = 0;
+        for id in self.touched.drain(..) {
+            self.grants[id.index()] = Grant::default();
+        }
         for (lock, rules) in self.locks.iter_mut().zip(&self.rules.locks) {
             lock.believers.clear();
             lock.keys.clear();
@@ -278,16 +281,20 @@ impl Facts {
 
     #[inline(always)]
     pub(crate) fn grant_mut(&mut self, id: GrantId) -> &mut Grant {
-        self.used = self.used.max(id.index() + 1);
-        if self.used > self.grants.len() {
-            self.grow();
+        if id.index() >= self.grants.len() {
+            self.grow(id);
         }
-        &mut self.grants[id.index()]
+        let grant = &mut self.grants[id.index()];
+        if !grant.is_touched {
+            grant.is_touched = true;
+            self.touched.push(id);
+        }
+        grant
     }
 
     #[cold]
-    fn grow(&mut self) {
-        self.grants.resize(self.used.next_power_of_two(), Grant::default());
+    fn grow(&mut self, id: GrantId) {
+        self.grants.resize((id.index() + 1).next_power_of_two(), Grant::default());
     }
 
     /// Begins a wait, unless the thread waits for this lock already.

@@ -35,22 +35,22 @@ impl Resource {
 
     /// Places an accepted access of a grant; returns the earlier access of a newer grant.
     #[inline(always)]
-    pub(crate) fn place(&mut self, now: Now, access: &Access, grant: &Grant) -> Option<Latest> {
+    pub(crate) fn place(&mut self, now: Now, access: Access, grant: &Grant) -> Option<Latest> {
         if self.latest.grant == access.grant {
             return None;
         }
         let (lock, ord) = (grant.lock, grant.ord);
-        let mine = Latest { at: now.at, grant: access.grant, event: now.index, ord, lock };
         if self.latest.grant == GrantId::NONE || (self.latest.lock == lock && self.latest.ord < ord)
         {
-            self.latest = mine;
+            self.latest = Latest { at: now.at, grant: access.grant, event: now.index, ord, lock };
             return None;
         }
-        self.place_behind(mine)
+        self.place_behind(now, access.grant, lock, ord)
     }
 
     #[cold]
-    fn place_behind(&mut self, mine: Latest) -> Option<Latest> {
+    fn place_behind(&mut self, now: Now, grant: GrantId, lock: LockId, ord: u32) -> Option<Latest> {
+        let mine = Latest { at: now.at, grant, event: now.index, ord, lock };
         if self.latest.lock == mine.lock {
             return Some(self.latest);
         }

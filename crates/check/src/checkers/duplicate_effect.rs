@@ -1,6 +1,6 @@
 //! duplicate-effect: one job occurrence took effect from two grants.
 
-use fencepost_history::GrantId;
+use fencepost_history::{GrantId, JobId};
 
 use super::Entry;
 use crate::facts::{Access, Facts, NO_EVENT, Now};
@@ -25,24 +25,30 @@ impl DuplicateEffect {
 
     /// Notes an effect; returns the grant from which it had been accepted, and when.
     #[inline(always)]
-    pub(super) fn first(&mut self, now: Now, access: &Access) -> Option<(GrantId, u32)> {
-        let index = access.job.index();
-        if index >= self.jobs.len() {
-            if access.job.0 == u32::MAX {
+    pub(super) fn first(&mut self, now: Now, access: Access) -> Option<(GrantId, u32)> {
+        let mine = (access.grant, now.index);
+        if access.job.index() >= self.jobs.len() {
+            if access.job.index() == self.jobs.len() {
+                self.jobs.push(mine);
                 return None;
             }
-            self.grow(index);
+            return self.skip_to(access.job, mine);
         }
-        let first = &mut self.jobs[index];
+        let first = &mut self.jobs[access.job.index()];
         if first.0 == GrantId::NONE {
-            *first = (access.grant, now.index);
-            return None;
+            *first = mine;
         }
         (first.0 != access.grant).then_some(*first)
     }
 
-    fn grow(&mut self, index: usize) {
-        self.jobs.resize(index + 1, (GrantId::NONE, NO_EVENT));
+    /// Leaves out the jobs that come later, or never.
+    #[cold]
+    fn skip_to(&mut self, job: JobId, mine: (GrantId, u32)) -> Option<(GrantId, u32)> {
+        if job.0 != u32::MAX {
+            self.jobs.resize(job.index(), (GrantId::NONE, NO_EVENT));
+            self.jobs.push(mine);
+        }
+        None
     }
 }
 
@@ -50,7 +56,7 @@ impl DuplicateEffect {
 pub(super) fn report(
     facts: &Facts,
     now: Now,
-    access: &Access,
+    access: Access,
     (first, event): (GrantId, u32),
     findings: &mut Findings,
 ) {

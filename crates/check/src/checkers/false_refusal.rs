@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 #[cold]
-pub(super) fn refused(facts: &mut Facts, now: Now, access: &Access, findings: &mut Findings) {
+pub(super) fn refused(facts: &mut Facts, now: Now, access: Access, findings: &mut Findings) {
     let grant = facts.grant(access.grant);
     if !grant.is_granted() {
         return;

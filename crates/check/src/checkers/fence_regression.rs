@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 #[cold]
-pub(super) fn accepted(facts: &Facts, now: Now, access: &Access, findings: &mut Findings) {
+pub(super) fn accepted(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
     let mut finding = facts.pair(Kind::FenceRegression, now, [access.grant, GrantId::NONE]);
     finding.resource = Some(access.resource);
     finding.tokens[0] = access.token;

@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// A write was accepted of a grant that is not its lock's newest.
 #[cold]
-pub(super) fn after(facts: &Facts, now: Now, access: &Access, findings: &mut Findings) {
+pub(super) fn after(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
     let newest = facts.locks[facts.grant(access.grant).lock.index()].newest;
     let successor = facts.grant(newest);
     let mut finding = facts.pair(Kind::LateWrite, now, [access.grant, newest]);

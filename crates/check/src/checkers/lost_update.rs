@@ -35,7 +35,7 @@ impl LostUpdate {
 
     /// Notes an accepted read.
     #[inline(always)]
-    pub(super) fn read(&mut self, grant: &mut Grant, now: Now, access: &Access) {
+    pub(super) fn read(&mut self, grant: &mut Grant, now: Now, access: Access) {
         if grant.first_read == NO_EVENT {
             grant.first_read = now.index;
             grant.read_of = access.resource;
@@ -45,7 +45,7 @@ impl LostUpdate {
     }
 
     #[cold]
-    fn read_another(&mut self, grant: &mut Grant, now: Now, access: &Access) {
+    fn read_another(&mut self, grant: &mut Grant, now: Now, access: Access) {
         if self.first_read(access, grant) == NO_EVENT {
             let place = u32::try_from(self.reads.len()).unwrap_or(NO_EVENT);
             let next = std::mem::replace(&mut grant.more_reads, place);
@@ -59,7 +59,7 @@ impl LostUpdate {
         &self,
         resource: &mut Resource,
         now: Now,
-        access: &Access,
+        access: Access,
         grant: &Grant,
     ) -> Option<(GrantId, u32)> {
         let [last, other] = resource.writes;
@@ -71,7 +71,7 @@ impl LostUpdate {
 
     /// Returns the first accepted read of this resource by this grant, or no event.
     #[cold]
-    fn first_read(&self, access: &Access, grant: &Grant) -> u32 {
+    fn first_read(&self, access: Access, grant: &Grant) -> u32 {
         if grant.first_read == NO_EVENT || grant.read_of == access.resource {
             return grant.first_read;
         }
@@ -90,7 +90,7 @@ impl LostUpdate {
 pub(super) fn report(
     facts: &Facts,
     now: Now,
-    access: &Access,
+    access: Access,
     (other, written): (GrantId, u32),
     findings: &mut Findings,
 ) {

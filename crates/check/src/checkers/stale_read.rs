@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) fn after(
     facts: &Facts,
     now: Now,
-    access: &Access,
+    access: Access,
     successor: Latest,
     findings: &mut Findings,
 ) {
