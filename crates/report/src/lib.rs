@@ -9,6 +9,7 @@
 
 mod block;
 pub mod canvas;
+mod faults;
 pub mod formats;
 pub mod page;
 pub mod palette;
@@ -24,5 +25,6 @@ mod words;
 mod tests;
 
 pub use block::{Line, Look, Span, Tone, block};
+pub use faults::faults;
 pub use steps::{Exchange, Step, steps};
 pub use story::{Expected, FaultView, FindingView, Story, Verdict};

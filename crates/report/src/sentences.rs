@@ -60,7 +60,10 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
         "duplicate-effect" => {
             format!("{resource} accepted the effect of one job from {older} and from {newer}, {when}.")
         }
-        "unbounded-wait" => format!("{older} asked for {lock} and never got it, {when}."),
+        "unbounded-wait" => {
+            let who = if newer.is_empty() { older } else { newer };
+            format!("{who} asked for {lock} and did not get it in time, {when}.")
+        }
         "deadlock" => format!("{older} and {newer} wait for each other for ever, {when}."),
         kind => {
             let who: Vec<&str> = [older, newer].into_iter().filter(|name| !name.is_empty()).collect();
