@@ -234,10 +234,10 @@ impl Value for Hex {
 }
 
 macro_rules! count_value {
-    ($(#[doc = $doc:literal])+ $name:ident, $what:literal, $max:expr) => {
+    ($(#[doc = $doc:literal])+ $vis:vis $name:ident, $what:literal, $max:expr) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub struct $name(pub u32);
+        $vis struct $name(pub u32);
 
         impl Value for $name {
             fn read(input: &Input<'_>, reader: &mut Reader) -> Option<Self> {
@@ -269,9 +269,9 @@ macro_rules! count_value {
 
 count_value! {
     /// A number of clients.
-    ClientCount, "clients", limits::CLIENTS
+    pub(super) ClientCount, "clients", limits::CLIENTS
 }
 count_value! {
     /// A number of servers of the store.
-    NodeCount, "servers", limits::NODES
+    pub NodeCount, "servers", limits::NODES
 }

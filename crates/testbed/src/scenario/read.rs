@@ -99,10 +99,9 @@ impl Scenario {
         let Reader { places, mut errors, .. } = reader;
         if is_torn {
             // What is missing or out of its place may only seem so.
-            errors.retain(|error| match error.code {
-                Code::MissingKey => false,
-                Code::UnknownKey => error.help.is_some(),
-                _ => true,
+            errors.retain(|error| {
+                let is_guess = error.code == Code::UnknownKey && error.help.is_none();
+                error.code != Code::MissingKey && !is_guess
             });
         }
         if errors.is_empty() {

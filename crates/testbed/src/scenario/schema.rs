@@ -57,10 +57,7 @@ fn object(shape: &Shape) -> Map<String, Json> {
             json!({ "anyOf": shapes.iter().map(object).collect::<Vec<_>>() })
         }
     };
-    match json {
-        Json::Object(map) => map,
-        _ => Map::new(),
-    }
+    json.as_object().cloned().expect("each arm makes an object")
 }
 
 fn properties(keys: &[KeyShape]) -> Map<String, Json> {
@@ -73,15 +70,11 @@ fn properties(keys: &[KeyShape]) -> Map<String, Json> {
         }
         properties.insert(key.name.to_owned(), Json::Object(property));
     }
-    let table = json!({
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": false,
-    });
-    match table {
-        Json::Object(map) => map,
-        _ => Map::new(),
-    }
+    let mut table = Map::new();
+    table.insert("type".to_owned(), json!("object"));
+    table.insert("properties".to_owned(), Json::Object(properties));
+    table.insert("additionalProperties".to_owned(), json!(false));
+    table
 }
 
 /// Says what a key means and, where its value is a word, what each word means.

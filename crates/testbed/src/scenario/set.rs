@@ -136,25 +136,28 @@ fn insert<'i>(
         table.insert(Spanned::new(place.clone(), Cow::Borrowed(*key)), Spanned::new(place, inner));
     }
     let Some(inner) = table.get_mut(*key) else { return Ok(()) };
-    match inner.get_mut() {
+    let no_table = (span.clone(), format!("`{key}` is no table"));
+    if let DeValue::Table(inner) = inner.get_mut() {
+        return insert(inner, rest, start, value);
+    }
+    let DeValue::Array(items) = inner.get_mut() else { return Err(no_table) };
+    let Some(((number, span), rest)) = rest.split_first() else { return Err(no_table) };
+    let count = items.len();
+    let item = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let Some(item) = item.and_then(|item| items.get_mut(item)) else {
+        return Err((span.clone(), format!("`{key}` has items 1 to {count}, and no `{number}`")));
+    };
+    if rest.is_empty() {
+        *item = value;
+        return Ok(());
+    }
+    match item.get_mut() {
         DeValue::Table(inner) => insert(inner, rest, start, value),
-        DeValue::Array(items) => {
-            let ((number, span), rest) = rest.split_first().expect("`rest` is not empty");
-            let count = items.len();
-            let item = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            let Some(item) = item.and_then(|item| items.get_mut(item)) else {
-                let message = format!("`{key}` has items 1 to {count}, and no `{number}`");
-                return Err((span.clone(), message));
-            };
-            match item.get_mut() {
-                _ if rest.is_empty() => {
-                    *item = value;
-                    Ok(())
-                }
-                DeValue::Table(inner) => insert(inner, rest, start, value),
-                _ => Err((span.clone(), format!("`{key}.{number}` is no table"))),
-            }
-        }
-        _ => Err((span.clone(), format!("`{key}` is no table"))),
+        DeValue::String(_)
+        | DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_) => Err((span.clone(), format!("`{key}.{number}` is no table"))),
     }
 }

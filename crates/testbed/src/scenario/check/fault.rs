@@ -5,7 +5,7 @@ use fencepost_services::{KeyNames, Operation};
 
 use super::{Check, moment};
 use crate::scenario::error::Code;
-use crate::scenario::{Anchor, Fault, MessageAnchor, Shift, Whose, limits};
+use crate::scenario::{Anchor, Fault, MessageAnchor, Outsider, Partition, Shift, Whose, limits};
 
 pub(super) fn check(check: &mut Check<'_>) {
     let count = check.scenario.fault.len();
@@ -43,19 +43,7 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
             message(check, path, [&delay.from, &delay.to], &delay.anchor);
             length(check, path, delay.length);
         }
-        Fault::Partition(partition) => {
-            let paths = [at("between.1"), at("between.2")];
-            let ends = [partition.between.0.as_str(), partition.between.1.as_str()];
-            check.link(paths.each_ref().map(String::as_str), ends);
-            anchor(check, path, &partition.anchor, false);
-            if partition.length == Some(Duration::ZERO) {
-                length(check, path, Duration::ZERO);
-            }
-            if matches!(partition.anchor, Anchor::Step(_)) {
-                let message = "a link has no events of its own to count";
-                check.report(Code::BadValue, &at("step"), message, "use `at` or `when` here");
-            }
-        }
+        Fault::Partition(cut) => partition(check, path, cut),
         Fault::ServerRestart(restart) => {
             check.store_server(&at("server"), &restart.server);
             anchor(check, path, &restart.anchor, false);
@@ -75,19 +63,7 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
             }
         }
         Fault::ClockRate(_) => check.not_available(path, "a change of a clock's rate"),
-        Fault::Outsider(outsider) => {
-            check.store_server(&at("server"), &outsider.server);
-            anchor(check, path, &outsider.anchor, false);
-            let is_known = Operation::parse(&outsider.command, &mut KeyNames::new()).is_some();
-            if !is_known && check.reader.places.has(&at("command")) {
-                check.report(
-                    Code::BadValue,
-                    &at("command"),
-                    "no outsider can send this command",
-                    "DEL, SET, EXPIRE, PEXPIRE, PERSIST, INCR or FLUSHALL, as one would type it",
-                );
-            }
-        }
+        Fault::Outsider(sent) => outsider(check, path, sent),
         Fault::ForgetTokens(forget) => {
             let resource = &check.scenario.workload.resource.name;
             if forget.resource != *resource {
@@ -96,6 +72,36 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
             }
             anchor(check, path, &forget.anchor, false);
         }
+    }
+}
+
+fn partition(check: &mut Check<'_>, path: &str, partition: &Partition) {
+    let paths = [format!("{path}.between.1"), format!("{path}.between.2")];
+    let ends = [partition.between.0.as_str(), partition.between.1.as_str()];
+    check.link(paths.each_ref().map(String::as_str), ends);
+    anchor(check, path, &partition.anchor, false);
+    if partition.length == Some(Duration::ZERO) {
+        length(check, path, Duration::ZERO);
+    }
+    if matches!(partition.anchor, Anchor::Step(_)) {
+        let message = "a link has no events of its own to count";
+        let path = format!("{path}.step");
+        check.report(Code::BadValue, &path, message, "use `at` or `when` here");
+    }
+}
+
+fn outsider(check: &mut Check<'_>, path: &str, outsider: &Outsider) {
+    check.store_server(&format!("{path}.server"), &outsider.server);
+    anchor(check, path, &outsider.anchor, false);
+    let path = format!("{path}.command");
+    let is_known = Operation::parse(&outsider.command, &mut KeyNames::new()).is_some();
+    if !is_known && check.reader.places.has(&path) {
+        check.report(
+            Code::BadValue,
+            &path,
+            "no outsider can send this command",
+            "DEL, SET, EXPIRE, PEXPIRE, PERSIST, INCR or FLUSHALL, as one would type it",
+        );
     }
 }
 
