@@ -13,6 +13,7 @@
 //! values of keys, which may coincide, but the grants that made them.
 
 mod checkers;
+mod dispatch;
 mod facts;
 mod finding;
 mod kind;
@@ -25,7 +26,8 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use checkers::{Checker, Checkers, Entry, LIST, entry};
+pub use checkers::{Checker, Entry, LIST, entry};
+pub use dispatch::Checkers;
 pub use finding::{Finding, Findings};
 pub use kind::{Kind, KindSet};
 pub use rules::{Purpose, Rules};

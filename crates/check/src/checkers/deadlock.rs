@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::Deadlock,
     definition: "Live threads wait in a circle, each for a lock that the next one holds and that \
                  neither expires nor is let go.",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Looks for circles among the threads that still wait; each thread waits for one lock.
 #[cold]
-pub(super) fn end(facts: &Facts, now: Now, findings: &mut Findings) {
+pub(crate) fn end(facts: &Facts, now: Now, findings: &mut Findings) {
     for index in 0..facts.threads.len() {
         let start = ThreadId(u16::try_from(index).unwrap_or(u16::MAX));
         let Some(first) = blocked_by(facts, now, start) else {

@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::DoubleHolder,
     definition: "Two owners (thread and incarnation of its process) believed for a positive time \
                  that they had the same lock.",
@@ -15,23 +15,23 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The pairs that believe at present, in the order in which their beliefs began.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DoubleHolder {
+pub(crate) struct DoubleHolder {
     open: Vec<[GrantId; 2]>,
 }
 
 impl DoubleHolder {
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.open.clear();
     }
 
     #[inline(always)]
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
     /// A belief begins that is not the only one.
     #[cold]
-    pub(super) fn acquired(&mut self, facts: &Facts, id: GrantId) {
+    pub(crate) fn acquired(&mut self, facts: &Facts, id: GrantId) {
         let grant = facts.grant(id);
         for other in &facts.locks[grant.lock.index()].believers {
             if facts.grant(*other).owner != grant.owner {
@@ -42,7 +42,7 @@ impl DoubleHolder {
 
     /// A belief ended while there were pairs.
     #[cold]
-    pub(super) fn disbelieved(
+    pub(crate) fn disbelieved(
         &mut self,
         facts: &Facts,
         now: Now,
@@ -58,7 +58,7 @@ impl DoubleHolder {
         });
     }
 
-    pub(super) fn end(&mut self, facts: &Facts, now: Now, findings: &mut Findings) {
+    pub(crate) fn end(&mut self, facts: &Facts, now: Now, findings: &mut Findings) {
         for pair in self.open.drain(..) {
             close(facts, now, pair, findings);
         }

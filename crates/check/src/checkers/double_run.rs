@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Now, Phase};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::DoubleRun,
     definition: "A holder executed a protected step while it and the holder of a newer grant both \
                  believed to have the lock.",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// A step is executed; contended means that some lock has two believing owners.
 #[inline(always)]
-pub(super) fn step(
+pub(crate) fn step(
     facts: &mut Facts,
     now: Now,
     id: GrantId,
@@ -50,7 +50,7 @@ fn contended(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Findings) 
 
 /// A belief begins at an instant at which there have been steps or writes.
 #[cold]
-pub(super) fn tied(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Findings) {
+pub(crate) fn tied(facts: &mut Facts, now: Now, id: GrantId, findings: &mut Findings) {
     let successor = facts.grant(id);
     for place in 0..facts.ties(now).len() {
         let tie = facts.ties(now)[place];

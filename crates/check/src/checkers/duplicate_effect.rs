@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Access, Facts, NO_EVENT, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::DuplicateEffect,
     definition: "The effect of one job occurrence was accepted from two grants.",
     companions: &[],
@@ -14,18 +14,18 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The first grant whose effect was accepted, by job; jobs are numbered densely.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DuplicateEffect {
+pub(crate) struct DuplicateEffect {
     jobs: Vec<(GrantId, u32)>,
 }
 
 impl DuplicateEffect {
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.jobs.clear();
     }
 
     /// Notes an effect; returns the grant from which it had been accepted, and when.
     #[inline(always)]
-    pub(super) fn first(&mut self, now: Now, access: Access) -> Option<(GrantId, u32)> {
+    pub(crate) fn first(&mut self, now: Now, access: Access) -> Option<(GrantId, u32)> {
         let mine = (access.grant, now.index);
         if access.job.index() >= self.jobs.len() {
             if access.job.index() == self.jobs.len() {
@@ -53,7 +53,7 @@ impl DuplicateEffect {
 }
 
 #[cold]
-pub(super) fn report(
+pub(crate) fn report(
     facts: &Facts,
     now: Now,
     access: Access,

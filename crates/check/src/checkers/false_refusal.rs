@@ -6,14 +6,14 @@ use super::Entry;
 use crate::facts::{Access, Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::FalseRefusal,
     definition: "The fence refused an access of the newest grant, which was entitled to it.",
     companions: &[],
 };
 
 #[cold]
-pub(super) fn refused(facts: &mut Facts, now: Now, access: Access, findings: &mut Findings) {
+pub(crate) fn refused(facts: &mut Facts, now: Now, access: Access, findings: &mut Findings) {
     let grant = facts.grant(access.grant);
     if !grant.is_granted() {
         return;

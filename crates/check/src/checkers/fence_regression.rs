@@ -6,14 +6,14 @@ use super::Entry;
 use crate::facts::{Access, Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::FenceRegression,
     definition: "A path that checks tokens accepted one below another that it had accepted before.",
     companions: &[],
 };
 
 #[cold]
-pub(super) fn accepted(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
+pub(crate) fn accepted(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
     let mut finding = facts.pair(Kind::FenceRegression, now, [access.grant, GrantId::NONE]);
     finding.resource = Some(access.resource);
     finding.tokens[0] = access.token;

@@ -6,14 +6,14 @@ use super::Entry;
 use crate::facts::{Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::ForeignRelease,
     definition: "A client's command deleted the live key of another grant.",
     companions: &[],
 };
 
 #[cold]
-pub(super) fn key_gone(
+pub(crate) fn key_gone(
     facts: &Facts,
     now: Now,
     [by, owner]: [GrantId; 2],

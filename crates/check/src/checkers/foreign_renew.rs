@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::ForeignRenew,
     definition: "A client's command moved the expiry of another grant's live key, or replaced its \
                  value.",
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 #[cold]
-pub(super) fn key_set(
+pub(crate) fn key_set(
     facts: &Facts,
     now: Now,
     [by, owner]: [GrantId; 2],

@@ -9,7 +9,7 @@ use super::Entry;
 use crate::facts::{Facts, Key, Now, Phase};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::GhostHold,
     definition: "A key with an expiry lived on though nobody believed in it: a note, and a violation \
                  if it took longer than the TTL and a bound.",
@@ -18,7 +18,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// A key is no longer that grant's; `released` says that its own command deleted it.
 #[inline]
-pub(super) fn ended(
+pub(crate) fn ended(
     facts: &mut Facts,
     now: Now,
     lock: LockId,
@@ -62,7 +62,7 @@ fn report(
 }
 
 /// All keys of a server are gone at once.
-pub(super) fn data_lost(facts: &mut Facts, now: Now, server: ServerId, findings: &mut Findings) {
+pub(crate) fn data_lost(facts: &mut Facts, now: Now, server: ServerId, findings: &mut Findings) {
     for index in 0..facts.locks.len() {
         let Some(place) = facts.locks[index].keys.iter().position(|key| key.server == server)
         else {
@@ -78,7 +78,7 @@ pub(super) fn data_lost(facts: &mut Facts, now: Now, server: ServerId, findings:
 }
 
 /// A server's clock steps, and with it the true instants at which its keys die.
-pub(super) fn clock_stepped(facts: &mut Facts, server: ServerId, by: i64) {
+pub(crate) fn clock_stepped(facts: &mut Facts, server: ServerId, by: i64) {
     let keys = facts.locks.iter_mut().flat_map(|lock| &mut lock.keys);
     for key in keys.filter(|key| key.server == server && key.deadline != Instant::NEVER) {
         let nanos = key.deadline.as_nanos();
@@ -91,7 +91,7 @@ pub(super) fn clock_stepped(facts: &mut Facts, server: ServerId, by: i64) {
     }
 }
 
-pub(super) fn end(facts: &mut Facts, now: Now, findings: &mut Findings) {
+pub(crate) fn end(facts: &mut Facts, now: Now, findings: &mut Findings) {
     for index in 0..facts.locks.len() {
         for place in 0..facts.locks[index].keys.len() {
             let key = facts.locks[index].keys[place];

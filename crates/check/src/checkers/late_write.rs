@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Access, Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::LateWrite,
     definition: "A resource accepted a write of a grant when the belief of a newer grant had begun, \
                  at the latest at that very instant.",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// A write was accepted of a grant that is not its lock's newest.
 #[cold]
-pub(super) fn after(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
+pub(crate) fn after(facts: &Facts, now: Now, access: Access, findings: &mut Findings) {
     let newest = facts.locks[facts.grant(access.grant).lock.index()].newest;
     let successor = facts.grant(newest);
     let mut finding = facts.pair(Kind::LateWrite, now, [access.grant, newest]);
@@ -27,7 +27,7 @@ pub(super) fn after(facts: &Facts, now: Now, access: Access, findings: &mut Find
 
 /// A belief begins at an instant at which there have been steps or writes.
 #[cold]
-pub(super) fn tied(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
+pub(crate) fn tied(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
     let successor = facts.grant(id);
     for tie in facts.ties(now) {
         let grant = facts.grant(tie.grant);

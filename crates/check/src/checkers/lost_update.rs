@@ -7,7 +7,7 @@ use crate::facts::{Access, Facts, Grant, NO_EVENT, Now};
 use crate::order::Resource;
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::LostUpdate,
     definition: "Between an accepted read of a grant and a later accepted write of it at the same \
                  resource lies an accepted write of another grant.",
@@ -24,18 +24,18 @@ struct Read {
 
 /// The first reads that do not fit into the table of grants.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LostUpdate {
+pub(crate) struct LostUpdate {
     reads: Vec<Read>,
 }
 
 impl LostUpdate {
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.reads.clear();
     }
 
     /// Notes an accepted read.
     #[inline(always)]
-    pub(super) fn read(&mut self, grant: &mut Grant, now: Now, access: Access) {
+    pub(crate) fn read(&mut self, grant: &mut Grant, now: Now, access: Access) {
         if grant.first_read == NO_EVENT {
             grant.first_read = now.index;
             grant.read_of = access.resource;
@@ -55,7 +55,7 @@ impl LostUpdate {
 
     /// Notes an accepted write; returns the last foreign one if it came after a read.
     #[inline(always)]
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         resource: &mut Resource,
         now: Now,
@@ -87,7 +87,7 @@ impl LostUpdate {
 }
 
 #[cold]
-pub(super) fn report(
+pub(crate) fn report(
     facts: &Facts,
     now: Now,
     access: Access,

@@ -6,13 +6,13 @@ use super::Entry;
 use crate::facts::{Facts, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::OrphanNoTtl,
     definition: "When all was quiet, a key without expiry was left that no live holder believed in.",
     companions: &[Kind::UnboundedWait],
 };
 
-pub(super) fn end(facts: &Facts, now: Now, findings: &mut Findings) {
+pub(crate) fn end(facts: &Facts, now: Now, findings: &mut Findings) {
     for (index, lock) in facts.locks.iter().enumerate() {
         for key in &lock.keys {
             if key.owner == GrantId::NONE

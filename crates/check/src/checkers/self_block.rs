@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Now, Phase};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::SelfBlock,
     definition: "A client was refused while the key was one that it had set in an attempt which it \
                  gave up.",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// An attempt was refused at a lock of which some attempt was given up.
 #[cold]
-pub(super) fn refused(
+pub(crate) fn refused(
     facts: &mut Facts,
     now: Now,
     thread: ThreadId,

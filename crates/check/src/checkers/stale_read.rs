@@ -5,7 +5,7 @@ use crate::facts::{Access, Facts, Now};
 use crate::order::Latest;
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::StaleRead,
     definition: "A resource accepted a read of a grant after it had accepted an access of a newer \
                  grant; harmless unless the reader acts upon it.",
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 #[cold]
-pub(super) fn after(
+pub(crate) fn after(
     facts: &Facts,
     now: Now,
     access: Access,

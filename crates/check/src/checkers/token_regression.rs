@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Lock, Now};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::TokenRegression,
     definition: "An older grant of a lock has a larger token than a newer one, or the same.",
     companions: &[],
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Returns whether a grant's token may be in the wrong order.
 #[inline(always)]
-pub(super) fn is_suspect(lock: &Lock, ord: u32, token: Token) -> bool {
+pub(crate) fn is_suspect(lock: &Lock, ord: u32, token: Token) -> bool {
     token != Token::NONE
         && lock.top_grant != GrantId::NONE
         && (lock.top_token >= token || ord < lock.newest_ord)
@@ -22,7 +22,7 @@ pub(super) fn is_suspect(lock: &Lock, ord: u32, token: Token) -> bool {
 
 /// Keeps the largest token.
 #[inline(always)]
-pub(super) fn note(lock: &mut Lock, id: GrantId, token: Token) {
+pub(crate) fn note(lock: &mut Lock, id: GrantId, token: Token) {
     let is_first = lock.top_grant == GrantId::NONE;
     if token != Token::NONE && (is_first || token > lock.top_token) {
         lock.top_token = token;
@@ -32,7 +32,7 @@ pub(super) fn note(lock: &mut Lock, id: GrantId, token: Token) {
 
 /// A belief begins whose token may be in the wrong order.
 #[cold]
-pub(super) fn acquired(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
+pub(crate) fn acquired(facts: &Facts, now: Now, id: GrantId, findings: &mut Findings) {
     let grant = facts.grant(id);
     let lock = &facts.locks[grant.lock.index()];
     if grant.ord < lock.newest_ord {

@@ -6,7 +6,7 @@ use super::Entry;
 use crate::facts::{Facts, Lock, Now, Thread};
 use crate::{Findings, Kind};
 
-pub(super) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::UnboundedWait,
     definition: "With all faults over, a client asked for longer than the bound while the lock was \
                  free, dead, or held by nobody able to go on.",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The clocks of the waiting threads, which run from the end of all faults.
 #[derive(Clone, Debug)]
-pub(super) struct UnboundedWait {
+pub(crate) struct UnboundedWait {
     clocks: Vec<Duration>,
     /// Until when the clocks are up to date; never while they do not run.
     seen: Instant,
@@ -23,34 +23,34 @@ pub(super) struct UnboundedWait {
 }
 
 impl UnboundedWait {
-    pub(super) fn new(threads: usize) -> Self {
+    pub(crate) fn new(threads: usize) -> Self {
         let clocks = vec![Duration::ZERO; threads];
         Self { clocks, seen: Instant::NEVER, healed: Instant::NEVER }
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.seen = Instant::NEVER;
     }
 
     #[inline(always)]
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.seen != Instant::NEVER
     }
 
     /// All faults are over.
-    pub(super) fn start(&mut self, at: Instant) {
+    pub(crate) fn start(&mut self, at: Instant) {
         self.clocks.fill(Duration::ZERO);
         self.seen = at;
         self.healed = at;
     }
 
     #[inline(always)]
-    pub(super) fn asked(&mut self, thread: ThreadId) {
+    pub(crate) fn asked(&mut self, thread: ThreadId) {
         self.clocks[thread.index()] = Duration::ZERO;
     }
 
     /// Lets the clocks run up to an instant, on the facts as they were before it.
-    pub(super) fn advance(&mut self, facts: &Facts, at: Instant) {
+    pub(crate) fn advance(&mut self, facts: &Facts, at: Instant) {
         if facts.waiting > 0 && at > self.seen {
             for (thread, clock) in facts.threads.iter().zip(&mut self.clocks) {
                 if let Some(lock) = thread.waits
@@ -65,7 +65,7 @@ impl UnboundedWait {
     }
 
     /// A thread asks no more, served or not.
-    pub(super) fn stopped(&self, facts: &Facts, now: Now, id: ThreadId, findings: &mut Findings) {
+    pub(crate) fn stopped(&self, facts: &Facts, now: Now, id: ThreadId, findings: &mut Findings) {
         let thread = &facts.threads[id.index()];
         if let Some(lock) = thread.waits
             && self.clocks[id.index()] > facts.rules.wait_bound
@@ -81,7 +81,7 @@ impl UnboundedWait {
         }
     }
 
-    pub(super) fn end(&self, facts: &Facts, now: Now, findings: &mut Findings) {
+    pub(crate) fn end(&self, facts: &Facts, now: Now, findings: &mut Findings) {
         for index in 0..facts.threads.len() {
             let id = ThreadId(u16::try_from(index).unwrap_or(u16::MAX));
             self.stopped(facts, now, id, findings);
