@@ -58,7 +58,9 @@ impl<S: Services> Client<S> {
                 return Poll::Pending;
             }
             let act = act.take().expect("a future is not polled after it is ready");
-            Poll::Ready(act(world))
+            let done = act(world);
+            world.stepped(self.thread);
+            Poll::Ready(done)
         })
     }
 
@@ -192,6 +194,7 @@ impl<S: Services> Future for Sleep<'_, S> {
         if self.slot == NO_SLOT {
             if world.step(thread) {
                 self.slot = world.open_slot(thread, self.length, self.is_work);
+                world.stepped(thread);
             }
             return Poll::Pending;
         }
@@ -260,6 +263,7 @@ impl<'a, S: Services> Call<'a, S> {
                 if let Some(moment) = self.sent {
                     world.pass(thread, moment);
                 }
+                world.stepped(thread);
             }
             return Poll::Pending;
         }

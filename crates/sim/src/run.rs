@@ -210,6 +210,7 @@ impl<S: Services> Sim<S> {
             }
             match wakes {
                 Wakes::Nobody => {}
+                Wakes::Business => self.see_to_business(),
                 Wakes::Thread(thread) => self.poll(thread),
                 Wakes::Starting(process) => self.start(process),
                 Wakes::Resumed(process) => self.resume(process),
@@ -244,12 +245,14 @@ impl<S: Services> Sim<S> {
                 self.tasks[thread.index()].stop();
             }
             if let Some(process) = crashed {
-                for thread in self.core.borrow().world.threads_of(process) {
+                let threads = self.core.borrow().world.threads_of(process);
+                for thread in threads {
                     self.tasks[thread.index()].stop();
                 }
             } else if let Some(thread) = spawned {
                 self.core.borrow_mut().world.spawned.remove(0);
-                if self.core.borrow().world.threads[thread.index()].is_running {
+                let is_running = self.core.borrow().world.threads[thread.index()].is_running;
+                if is_running {
                     self.tasks[thread.index()].start();
                     if self.tasks[thread.index()].poll() {
                         self.core.borrow_mut().world.finish(thread);
@@ -308,6 +311,8 @@ impl<S: Services> Sim<S> {
 #[derive(Clone, Copy, Debug)]
 enum Wakes {
     Nobody,
+    /// Nobody's, but code has to be dropped.
+    Business,
     Thread(ThreadId),
     Starting(ProcessId),
     Resumed(ProcessId),
@@ -333,12 +338,12 @@ impl<S: Services> Core<S> {
             Some(action) => action,
             None => {
                 world.fire_timer(thread);
-                return (Wakes::Thread(thread), None);
+                return (world.awake(thread), None);
             }
         };
         let wakes = match action {
             Action::Reply { message } => match world.take_reply(message) {
-                Some(thread) => Wakes::Thread(thread),
+                Some(thread) => world.awake(thread),
                 None => Wakes::Nobody,
             },
             Action::Request { message } => {
@@ -416,12 +421,12 @@ impl<S: Services> Core<S> {
             }
             Action::Planned(place) => {
                 world.planned_now(place);
-                return Wakes::Resumed(ProcessId(0));
+                return Wakes::Business;
             }
             Action::Hazard(place) => {
                 if !world.is_healed {
                     world.strike(place);
-                    return Wakes::Resumed(ProcessId(0));
+                    return Wakes::Business;
                 }
             }
             Action::Server(place) => self.strike_server(place),
@@ -487,6 +492,16 @@ impl<S: Services> Core<S> {
 }
 
 impl<S: Services> World<S> {
+    /// Returns whose code runs after a thread's own event: its own, unless that killed it.
+    #[inline(always)]
+    fn awake(&self, thread: ThreadId) -> Wakes {
+        if self.threads[thread.index()].is_running {
+            Wakes::Thread(thread)
+        } else {
+            Wakes::Business
+        }
+    }
+
     #[inline(always)]
     fn has_business(&self) -> bool {
         !(self.crashed.is_empty() && self.spawned.is_empty() && self.cancelled.is_empty())

@@ -174,7 +174,8 @@ impl<S: Services> World<S> {
         self.last_number
     }
 
-    /// Lets a thread pass its next step; refuses while it is stopped.
+    /// Lets a thread pass its next step; refuses while it is stopped. Whoever passes calls
+    /// [`World::stepped`] when the step's effect is there.
     #[inline(always)]
     pub(crate) fn step(&mut self, thread: ThreadId) -> bool {
         let state = &mut self.threads[thread.index()];
@@ -182,9 +183,19 @@ impl<S: Services> World<S> {
             state.wants_step = true;
             return false;
         }
-        let process = state.process;
-        self.count_own(process);
+        self.processes[state.process.index()].own += 1;
         true
+    }
+
+    /// Carries out what is planned for the step that a thread has just passed, once its effect is
+    /// there.
+    #[inline(always)]
+    pub(crate) fn stepped(&mut self, thread: ThreadId) {
+        let process = self.threads[thread.index()].process;
+        let state = &self.processes[process.index()];
+        if state.own == state.next_fault {
+            self.own_event_fault(process);
+        }
     }
 
     /// Counts an own event of a process and carries out what is planned for it.
@@ -282,7 +293,8 @@ impl<S: Services> World<S> {
                 }
             }
         }
-        self.timers[thread.index()] = soonest.as_nanos();
+        // A timer that was due while its thread was stopped is due now.
+        self.timers[thread.index()] = soonest.max(self.now).as_nanos();
     }
 
     /// Returns the thread whose timer fires first, and when.
@@ -300,18 +312,18 @@ impl<S: Services> World<S> {
     /// Fires the soonest timer of a thread: an own event.
     #[inline(always)]
     pub(crate) fn fire_timer(&mut self, thread: ThreadId) {
-        let due = self.timers[thread.index()];
         let mut used = self.threads[thread.index()].used;
+        let (mut due, mut soonest) = (usize::MAX, Instant::NEVER);
         while used != 0 {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
-            let op = &mut self.slots[thread.index() * SLOTS + slot];
-            if op.state == OpState::Waiting && op.deadline.as_nanos() == due {
-                op.state = OpState::TimerFired;
-                op.deadline = Instant::NEVER;
-                break;
+            let op = &self.slots[thread.index() * SLOTS + slot];
+            if op.state == OpState::Waiting && op.deadline < soonest {
+                (due, soonest) = (thread.index() * SLOTS + slot, op.deadline);
             }
         }
+        self.slots[due].state = OpState::TimerFired;
+        self.slots[due].deadline = Instant::NEVER;
         self.retime(thread);
         let process = self.threads[thread.index()].process;
         self.count_own(process);

@@ -9,7 +9,7 @@ use crate::{AcquireError, Attempt, Grant, KeyLock, LockStrategy, Renewal};
 /// The strategy's place in the list.
 pub(super) const ENTRY: Entry = Entry {
     name: "setnx-expire",
-    summary: "SETNX, then PEXPIRE as a second command: a crash between the two leaves the key \
+    summary: "SETNX, then EXPIRE as a second command: a crash between the two leaves the key \
               for ever.",
     source: "Countless tutorials; Jedis' setnx and expire used one after the other",
 };
@@ -29,8 +29,12 @@ impl LockStrategy for SetNxExpire {
             None => return Err(AcquireError::Unknown),
         }
         let grant = lock.grant(&attempt, started, Token::NONE);
-        let (unit, condition) = (ExpireUnit::Millis, ExpireCondition::Always);
-        let expire = Command::Expire { key: lock.key, time: lock.ttl_millis, unit, condition };
+        let (unit, time) = match (lock.ttl_millis / 1000, lock.ttl_millis % 1000) {
+            (seconds, 0) => (ExpireUnit::Seconds, seconds),
+            _ => (ExpireUnit::Millis, lock.ttl_millis),
+        };
+        let condition = ExpireCondition::Always;
+        let expire = Command::Expire { key: lock.key, time, unit, condition };
         if lock.ask(client, attempt.id, expire, Moment::AcquireSent).await.is_some()
             && let Some(grant) = lock.take_token(client, &grant).await
         {

@@ -1,0 +1,3 @@
+//! The testbed against what is known about locks from elsewhere.
+
+mod witness;

@@ -1,0 +1,75 @@
+//! The witness table: the least single faults that break each strategy.
+//!
+//! `witness/witness.csv` holds the least violating magnitudes in ticks, enumerated by an
+//! independent integer-time model on the configurations of `witness/witness.toml`. Here the
+//! simulator enumerates the same faults after the same events and must find the same numbers, and
+//! nothing where the table has no row.
+
+mod configuration;
+mod enumerate;
+
+use std::collections::BTreeMap;
+
+use fencepost_check::Kind;
+
+use configuration::Configuration;
+use enumerate::{FaultKind, Span, least};
+
+/// The least magnitudes of one strategy and fault; 0 for a fault without magnitude.
+type Row = BTreeMap<Kind, u32>;
+
+/// Reads the table: by strategy and fault.
+fn table() -> BTreeMap<(String, String), Row> {
+    let mut table: BTreeMap<(String, String), Row> = BTreeMap::new();
+    for line in include_str!("witness/witness.csv").lines().skip(1) {
+        // A description may hold a comma inside quotes; the other fields hold none.
+        let (strategy, rest) = line.split_once(',').expect("a strategy");
+        let rest = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\",").expect("a closing quote").1,
+            None => rest.split_once(',').expect("a description").1,
+        };
+        let fields: Vec<&str> = rest.split(',').collect();
+        let kind = Kind::from_name(fields[1]).expect("a kind that is checked");
+        let magnitude = if fields[2] == "yes" { 0 } else { fields[2].parse().expect("ticks") };
+        let row = table.entry((strategy.to_owned(), fields[0].to_owned())).or_default();
+        row.insert(kind, magnitude);
+    }
+    table
+}
+
+/// Compares all faults of the strategies; returns how many cells are equal, and the differences.
+fn compare(names: &[&str], span: Span) -> (usize, usize, Vec<String>) {
+    let table = table();
+    let (mut equal, mut silent, mut different) = (0, 0, Vec::new());
+    for name in names {
+        let configuration = Configuration::read(name);
+        for fault in FaultKind::ALL {
+            let expected = table.get(&((*name).to_owned(), fault.name().to_owned()));
+            let expected = expected.cloned().unwrap_or_default();
+            let found = least(&configuration, *fault, span, &expected);
+            for kind in enumerate::JUDGED {
+                match (expected.get(kind), found.get(kind)) {
+                    (None, None) => silent += 1,
+                    (one, other) if one == other => equal += 1,
+                    (one, other) => different.push(format!(
+                        "{name} {} {}: the table has {one:?}, the simulator {other:?}",
+                        fault.name(),
+                        kind.name()
+                    )),
+                }
+            }
+        }
+    }
+    (equal, silent, different)
+}
+
+const SINGLE_NODE: &[&str] =
+    &["S0", "S1", "S2", "S2r", "S3", "S4", "S4t", "S4v", "S5", "S5u", "S5h", "S6n", "S6", "S14"];
+
+#[test]
+fn least_magnitudes_of_single_node_strategies_equal_the_table() {
+    let (equal, silent, different) = compare(SINGLE_NODE, Span::from_environment());
+    println!("witness: {equal} cells equal, {silent} silent");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(equal > 100, "only {equal} cells were compared");
+}

@@ -1,0 +1,161 @@
+//! The configurations of the table as scenarios in ticks.
+
+use fencepost_choice::Distribution;
+use fencepost_history::{Duration, Instant, Leg, ProcessId, ServerId};
+use fencepost_locks::{SetNx, SetNxExpire, SetNxPx};
+use fencepost_sim::LinkModel;
+use fencepost_testbed::scenario::{Scenario, Strategy};
+use fencepost_testbed::{Parts, Testbed};
+
+/// A tick; one whole of the milliseconds in which Redis counts.
+pub(super) const TICK: Duration = Duration::from_millis(20);
+
+pub(super) fn ticks(count: u32) -> Duration {
+    TICK.saturating_mul(u64::from(count))
+}
+
+/// One strategy of the table.
+pub(super) struct Configuration {
+    scenario: Scenario,
+    works_until_deadline: bool,
+    ttl: Option<u32>,
+}
+
+/// One base schedule: when the clients start, and the latency of each link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Base {
+    offset: i32,
+    links: u32,
+}
+
+impl Base {
+    /// All 240 base schedules of a single node.
+    pub(super) fn all() -> Vec<Self> {
+        (0..16)
+            .flat_map(|links| (-7..=7).map(move |offset| Self { offset, links }))
+            .collect()
+    }
+}
+
+fn text(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Configuration {
+    /// Reads a strategy of `witness.toml`.
+    pub(super) fn read(name: &str) -> Self {
+        let file: toml::Table =
+            include_str!("witness.toml").parse().expect("the table's configurations are TOML");
+        let own = file[name].as_table().expect("a strategy is a table");
+        let default = file["default"].as_table().expect("so are the defaults");
+        let get = |key: &str| text(own.get(key).unwrap_or(&default[key]));
+        let number = |key: &str| get(key).parse::<u32>().expect("a number of ticks");
+        let is = |key: &str| get(key) == "true";
+        let in_ticks = |count: u32| format!("\"{}\"", ticks(count));
+        let ttl = get("ttl");
+        let strategy = match (ttl.as_str(), is("setnx_then_expire")) {
+            ("none", _) => "setnx",
+            (_, true) => "setnx-expire",
+            (_, false) => "set-nx-px",
+        };
+        let renewal = match number("renew_period") {
+            0 => String::new(),
+            every => format!(
+                "renew = \"watchdog\"\nrenew_every = {}\non_loss = \"{}\"",
+                in_ticks(every),
+                if is("loss_notified") { "notify" } else { "silent" }
+            ),
+        };
+        let check = match get("deadline_check").as_str() {
+            "none" => String::new(),
+            _ => {
+                let margin = in_ticks(number("margin"));
+                format!("deadline_check = \"before-write\"\nmargin = {margin}")
+            }
+        };
+        let write_timeout = match get("write_timeout").parse() {
+            Ok(count) => in_ticks(count),
+            Err(_) => "\"none\"".to_owned(),
+        };
+        let scenario = format!(
+            r#"
+            [store]
+            redis = {{ command_time = "0s", script_time = "0s", persistence = "{persistence}" }}
+            [lock]
+            strategy = "{strategy}"
+            ttl = "{ttl_text}"
+            release = "{release}"
+            retry_release = {retry_release}
+            fencing_token = "{token}"
+            {renewal}
+            {check}
+            [workload]
+            work = {work}
+            work_kind = "wait"
+            retry_every = {poll}
+            request_timeout = {request_timeout}
+            read_timeout = {write_timeout}
+            write_timeout = {write_timeout}
+            horizon = "{horizon}"
+            [workload.resource]
+            fencing = "{fence}"
+            [network]
+            latency = "{latency}"
+            "#,
+            persistence = if is("durable") { "always" } else { "none" },
+            // The right one is set below: people write whole seconds for EXPIRE.
+            ttl_text = if strategy == "setnx" { "none" } else { "1s" },
+            release = get("release"),
+            retry_release = is("retry_release"),
+            token = get("token"),
+            work = in_ticks(number("work")),
+            poll = in_ticks(number("poll")),
+            request_timeout = in_ticks(number("request_timeout")),
+            horizon = ticks(170),
+            fence = if get("fence") == "none" { "off".to_owned() } else { get("fence") },
+            latency = ticks(2),
+        );
+        let scenario = Scenario::parse(&scenario)
+            .unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{scenario}"));
+        let works_until_deadline = is("works_until_deadline");
+        Self { scenario, works_until_deadline, ttl: ttl.parse().ok() }
+    }
+
+    /// Builds a testbed for one base schedule.
+    pub(super) fn testbed(&self, base: Base) -> Testbed {
+        let mut parts = Parts::new(&self.scenario);
+        parts.settle = Duration::ZERO;
+        let late = |by: i32| Instant::ZERO + ticks(u32::try_from(by).unwrap_or(0));
+        parts.setup.processes[0].start = late(-base.offset);
+        parts.setup.processes[1].start = late(base.offset);
+        for (bit, (process, server)) in [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().enumerate() {
+            let latency = ticks(if base.links & (1 << bit) == 0 { 2 } else { 3 });
+            let model = LinkModel { latency: Distribution::Fixed(latency), loss_odds: 0 };
+            for leg in [Leg::Request, Leg::Reply] {
+                let link = (ProcessId(process), ServerId(server), leg, model.clone());
+                parts.setup.links.push(link);
+            }
+        }
+        for lock in &mut parts.locks {
+            if let Some(ttl) = self.ttl {
+                // Redis holds a key for dead a millisecond after its time to live.
+                let ttl = ticks(ttl).saturating_sub(Duration::from_millis(1));
+                lock.ttl = ttl;
+                lock.ttl_millis = i64::try_from(ttl.as_millis()).expect("it is short");
+            }
+        }
+        for job in parts.jobs.iter_mut().flatten() {
+            job.works_until_deadline = self.works_until_deadline;
+        }
+        match self.scenario.lock.strategy {
+            Strategy::SetNx => Testbed::with_parts(&parts, SetNx),
+            Strategy::SetNxExpire => Testbed::with_parts(&parts, SetNxExpire),
+            Strategy::SetNxPx => Testbed::with_parts(&parts, SetNxPx),
+        }
+    }
+
+    /// Returns whether the strategy has a renewer thread.
+    pub(super) fn has_renewer(&self) -> bool {
+        self.scenario.lock.renew_every.is_some()
+    }
+}

@@ -1,0 +1,186 @@
+//! Every single fault of a kind, after every event, with every magnitude.
+
+use fencepost_check::Kind;
+use fencepost_choice::{Anchor, Deviation, Planned, Source, Value};
+use fencepost_history::ProcessId;
+use fencepost_history::ServerId;
+use fencepost_testbed::Testbed;
+
+use super::Row;
+use super::configuration::{Base, Configuration, ticks};
+
+/// The kinds that the table knows.
+pub(super) const JUDGED: &[Kind] = &[
+    Kind::DoubleHolder,
+    Kind::DoubleRun,
+    Kind::LateWrite,
+    Kind::StaleWrite,
+    Kind::ForeignRelease,
+    Kind::OrphanNoTtl,
+    Kind::TokenRegression,
+    Kind::LostUpdate,
+];
+
+/// The largest magnitude.
+const LARGEST: u32 = 44;
+
+/// How much is enumerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    /// All base schedules and all magnitudes.
+    Whole,
+    /// All base schedules, but only the magnitudes at and just below the table's, and the largest.
+    Edges,
+}
+
+impl Span {
+    /// The whole enumeration takes minutes, so it is asked for by `WITNESS=whole`.
+    #[expect(clippy::disallowed_methods, reason = "a test is told by its environment how long it may take")]
+    pub(super) fn from_environment() -> Self {
+        match std::env::var("WITNESS").as_deref() {
+            Ok("whole") => Self::Whole,
+            _ => Self::Edges,
+        }
+    }
+}
+
+/// A kind of fault as the table names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FaultKind {
+    Pause,
+    WorkerStall,
+    Crash,
+    Loss,
+    Delay,
+    Restart,
+    NodeClockForward,
+    NodeClockBack,
+    ClientClockBack,
+}
+
+impl FaultKind {
+    pub(super) const ALL: &'static [Self] = &[
+        Self::Pause,
+        Self::WorkerStall,
+        Self::Crash,
+        Self::Loss,
+        Self::Delay,
+        Self::Restart,
+        Self::NodeClockForward,
+        Self::NodeClockBack,
+        Self::ClientClockBack,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Pause => "process-pause",
+            Self::WorkerStall => "worker-thread-stall",
+            Self::Crash => "client-crash",
+            Self::Loss => "message-loss",
+            Self::Delay => "message-delay",
+            Self::Restart => "node-restart",
+            Self::NodeClockForward => "node-clock-step-forward",
+            Self::NodeClockBack => "node-clock-step-back",
+            Self::ClientClockBack => "client-clock-step-back",
+        }
+    }
+
+    const fn has_magnitude(self) -> bool {
+        !matches!(self, Self::Crash | Self::Loss)
+    }
+
+    fn value(self, magnitude: u32) -> Value {
+        let length = ticks(magnitude);
+        let step = length.as_nanos().cast_signed();
+        match self {
+            Self::Crash => Value::Length(fencepost_history::Duration::MAX),
+            Self::Loss => Value::Pick(1),
+            Self::Pause | Self::WorkerStall | Self::Delay | Self::Restart => Value::Length(length),
+            Self::NodeClockForward => Value::Step(step),
+            Self::NodeClockBack | Self::ClientClockBack => Value::Step(-step),
+        }
+    }
+
+    /// Lists the places of a fault in the run that the testbed has just made.
+    fn places(self, testbed: &Testbed) -> Vec<(String, u32)> {
+        let mut places = Vec::new();
+        let mut at_clients = |prefix: &str, suffix: &str| {
+            for process in 0..2 {
+                let own = testbed.sim().own_events(ProcessId(process));
+                let site = format!("{prefix}@c{}{suffix}", process + 1);
+                places.extend((1..=own).map(|k| (site.clone(), k)));
+            }
+        };
+        match self {
+            Self::Pause => at_clients("client.pause", ""),
+            Self::WorkerStall => at_clients("client.stall", "/worker"),
+            Self::Crash => at_clients("client.crash", ""),
+            Self::ClientClockBack => at_clients("clock.step", ""),
+            Self::Loss | Self::Delay => {
+                let kind = if self == Self::Loss { "loss" } else { "delay" };
+                for (scope, sent) in testbed.sim().messages_sent() {
+                    places.extend((1..=sent).map(|n| (format!("net.{kind}@{scope}"), n)));
+                }
+            }
+            Self::Restart | Self::NodeClockForward | Self::NodeClockBack => {
+                let kind = if self == Self::Restart { "server.restart" } else { "clock.step" };
+                let executed = testbed.sim().executed(ServerId(0));
+                places.extend((1..=executed).map(|k| (format!("{kind}@r1"), k)));
+            }
+        }
+        places
+    }
+}
+
+/// Returns the magnitudes to try, in ascending order.
+fn magnitudes(fault: FaultKind, span: Span, expected: &Row) -> Vec<u32> {
+    if !fault.has_magnitude() {
+        return vec![0];
+    }
+    if span == Span::Whole {
+        return (1..=LARGEST).collect();
+    }
+    let mut edges: Vec<u32> =
+        expected.values().flat_map(|&least| [least.saturating_sub(1), least]).collect();
+    edges.extend([LARGEST]);
+    edges.retain(|&magnitude| magnitude > 0);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// Enumerates a fault; returns the least magnitude of each kind that it brings about.
+pub(super) fn least(
+    configuration: &Configuration,
+    fault: FaultKind,
+    span: Span,
+    expected: &Row,
+) -> Row {
+    let mut found = Row::new();
+    if fault == FaultKind::WorkerStall && !configuration.has_renewer() {
+        return found;
+    }
+    let magnitudes = magnitudes(fault, span, expected);
+    for base in Base::all() {
+        let mut testbed = configuration.testbed(base);
+        let brief = testbed.run(Source::Benign, &[]).expect("nothing is planned");
+        assert!(brief.violated.is_empty(), "without faults every strategy is safe: {base:?}");
+        for (site, nth) in fault.places(&testbed) {
+            let place = Deviation { site, anchor: Anchor::Nth(nth), value: Value::Pick(0) };
+            let resolved = testbed.sim().choices(|choices| choices.resolve(&[place]));
+            let place = resolved.expect("the places are the simulation's own")[0];
+            for &magnitude in &magnitudes {
+                if JUDGED.iter().all(|kind| found.get(kind).is_some_and(|&f| f <= magnitude)) {
+                    break;
+                }
+                let planned = Planned { value: fault.value(magnitude), ..place };
+                let brief = testbed.run_planned(Source::Benign, &[planned]).expect("one fault");
+                for kind in brief.violated.iter().filter(|kind| JUDGED.contains(kind)) {
+                    let least = found.entry(kind).or_insert(magnitude);
+                    *least = (*least).min(magnitude);
+                }
+            }
+        }
+    }
+    found
+}
