@@ -73,7 +73,13 @@ pub(crate) fn format_double(number: f64, shortest: bool) -> String {
 
 /// Prints the result of INCRBYFLOAT and HINCRBYFLOAT: never an exponent, no trailing zeros.
 pub(crate) fn format_human(number: f64) -> String {
-    if number == 0.0 { "0".into() } else { format!("{number}") }
+    if number == 0.0 {
+        "0".into()
+    } else if number.abs() >= 9_007_199_254_740_992.0 {
+        format!("{number:.0}")
+    } else {
+        format!("{number}")
+    }
 }
 
 fn trim_zeros(text: &str) -> &str {

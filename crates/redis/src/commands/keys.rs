@@ -7,7 +7,7 @@ use crate::{
     keyspace::Content,
     object::Object,
     server::{Context, EventClass, Refusal},
-    value::Value,
+    value::{Value, parse_integer},
 };
 
 pub(super) const COMMANDS: &[Spec] = &[
@@ -154,7 +154,10 @@ fn move_key(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 
 /// Reads the number of a database.
 fn database(word: &[u8]) -> Result<usize, Refusal> {
-    let number = integer(word)?;
+    database_number(integer(word)?)
+}
+
+fn database_number(number: i64) -> Result<usize, Refusal> {
     let number = usize::try_from(number).ok().filter(|number| *number < DATABASES);
     number.ok_or(Refusal::from("ERR DB index is out of range"))
 }
@@ -169,7 +172,9 @@ fn select(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 }
 
 fn swapdb(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    let (one, other) = (database(&words[1])?, database(&words[2])?);
+    let one = parse_integer(&words[1]).ok_or("ERR invalid first DB index")?;
+    let other = parse_integer(&words[2]).ok_or("ERR invalid second DB index")?;
+    let (one, other) = (database_number(one)?, database_number(other)?);
     cx.engine.databases.swap(one, other);
     for number in [one, other] {
         cx.engine.databases[number].slots.iter_mut().for_each(crate::keyspace::Slot::touch);

@@ -117,10 +117,7 @@ fn position(len: usize, index: i64) -> Option<usize> {
 }
 
 fn lindex(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    let Some(list) = cx.container::<List>(&words[1])? else {
-        integer(&words[2])?;
-        return Ok(Frame::Nil);
-    };
+    let Some(list) = cx.container::<List>(&words[1])? else { return Ok(Frame::Nil) };
     let index = position(list.len(), integer(&words[2])?);
     Ok(Frame::optional(index.and_then(|index| list.get(index).cloned())))
 }
@@ -225,10 +222,8 @@ pub(super) fn timeout(word: &[u8]) -> Result<Option<i64>, Refusal> {
     let seconds = crate::numbers::parse_double(word);
     let seconds = seconds.ok_or(Refusal::from("ERR timeout is not a float or out of range"))?;
     let millis = (seconds * 1000.0).ceil();
-    if millis >= 9.0e18 {
-        return Err("ERR timeout is out of range".into());
-    }
-    if millis < 0.0 {
+    // A number too large for the server's integer wraps around there and counts as negative.
+    if !(0.0..9.0e18).contains(&millis) {
         return Err("ERR timeout is negative".into());
     }
     Ok((millis > 0.0).then_some(millis as i64))

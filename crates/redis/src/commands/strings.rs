@@ -47,21 +47,31 @@ struct Options {
     comparison: Comparison,
     get: bool,
     expiry: Expiry,
+    /// A time that is still a word: what is wrong with it is found only when it is needed.
+    time: Option<(Unit, Vec<u8>)>,
 }
 
-/// Reads the options of SET, or with `persist` those of GETEX
+impl Options {
+    /// The absolute deadline that the options ask for.
+    fn deadline(&self, cx: &Context<'_>, command: ExpiringCommand) -> Result<Option<i64>, Refusal> {
+        let expiry = match &self.time {
+            Some((unit, word)) => unit.expiry(integer(word)?),
+            None => self.expiry,
+        };
+        deadline(cx, expiry, command)
+    }
+}
+
+/// Reads the options of SET or of GETEX
 /// (`src/t_string.c:parseExtendedStringArgumentsOrReply`).
-///
-/// An expire time is only read here; whether it is a sensible one is checked later, as there.
 fn options(version: Version, words: &[Vec<u8>], getex: bool) -> Result<Options, Refusal> {
     let mut options = Options {
         condition: SetCondition::Always,
         comparison: Comparison::None,
         get: false,
         expiry: Expiry::None,
+        time: None,
     };
-    // The time is turned into a number last: a syntax error anywhere comes first.
-    let mut time: Option<(Unit, &Vec<u8>)> = None;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let plain = options.expiry == Expiry::None;
@@ -77,15 +87,15 @@ fn options(version: Version, words: &[Vec<u8>], getex: bool) -> Result<Options, 
             options.condition = SetCondition::IfExists;
         } else if !getex && is(word, "GET") {
             options.get = true;
-        } else if !getex && is(word, "KEEPTTL") && time.is_none() {
+        } else if !getex && is(word, "KEEPTTL") && options.time.is_none() {
             options.expiry = Expiry::Keep;
-        } else if getex && is(word, "PERSIST") && time.is_none() {
+        } else if getex && is(word, "PERSIST") && options.time.is_none() {
             options.expiry = Expiry::Persist;
         } else if let Some(unit) = Unit::from_word(word)
             && plain
-            && time.is_none_or(|(before, _)| before == unit)
+            && options.time.as_ref().is_none_or(|(before, _)| *before == unit)
         {
-            time = Some((unit, rest.next().ok_or(Refusal::SYNTAX)?));
+            options.time = Some((unit, rest.next().ok_or(Refusal::SYNTAX)?.clone()));
         } else if !getex
             && comparison_word(version, word).is_some()
             && unconditional
@@ -99,9 +109,6 @@ fn options(version: Version, words: &[Vec<u8>], getex: bool) -> Result<Options, 
         } else {
             return Err(Refusal::SYNTAX);
         }
-    }
-    if let Some((unit, word)) = time {
-        options.expiry = unit.expiry(integer(word)?);
     }
     Ok(options)
 }
@@ -160,7 +167,7 @@ fn deadline(
 fn set(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let (key, value) = (&words[1], &words[2]);
     let options = options(cx.version(), &words[3..], false)?;
-    let deadline = deadline(cx, options.expiry, ExpiringCommand::Set)?;
+    let deadline = options.deadline(cx, ExpiringCommand::Set)?;
     let compares = options.comparison != Comparison::None;
     let old = if options.get || compares { cx.text(key)? } else { None };
     let exists = cx.exists(key);
@@ -262,7 +269,7 @@ fn getex(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let key = &words[1];
     let options = options(cx.version(), &words[2..], true)?;
     let Some(old) = cx.text(key)? else { return Ok(Frame::Nil) };
-    let at = deadline(cx, options.expiry, ExpiringCommand::GetEx)?;
+    let at = options.deadline(cx, ExpiringCommand::GetEx)?;
     let id = cx.id(key);
     if let Some(at) = at {
         cx.move_deadline(key, at);
@@ -329,7 +336,12 @@ fn strlen(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 fn getrange(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let (start, end) = (integer(&words[2])?, integer(&words[3])?);
     let text = cx.text(&words[1])?.unwrap_or_default();
-    let range = super::lists::range(text.len(), start, end);
+    if text.is_empty() || (start < 0 && end < 0 && start > end) {
+        return Ok(Frame::bulk(""));
+    }
+    // Unlike a list's range, an end before the first byte means the first byte.
+    let least = -i64::try_from(text.len()).unwrap_or(i64::MAX);
+    let range = super::lists::range(text.len(), start, end.max(least));
     Ok(Frame::bulk(&text[range]))
 }
 

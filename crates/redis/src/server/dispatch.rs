@@ -106,8 +106,9 @@ impl Context<'_> {
     /// Refuses a request; a transaction that was being queued is spoiled.
     fn refuse(&mut self, spec: Option<&Spec>, Refusal(text): Refusal) -> Verdict {
         let me = self.me();
-        if spec.is_some_and(|spec| spec.name == "exec") && me.queue.is_some() {
+        if spec.is_some_and(|spec| spec.name == "exec") {
             me.discard();
+            let text = text.strip_prefix("ERR ").unwrap_or(&text);
             let text = format!("EXECABORT Transaction discarded because of: {text}");
             return Verdict::Reply(Frame::Error(text.into()));
         }

@@ -102,12 +102,12 @@ fn options(words: &[Vec<u8>], order: Order, full: bool) -> Result<Options, Refus
         if is(word, "WITHSCORES") {
             options.scores = true;
         } else if is(word, "LIMIT") {
-            let offset = integer(rest.next().ok_or(Refusal::SYNTAX)?)?;
-            let count = integer(rest.next().ok_or(Refusal::SYNTAX)?)?;
-            options.limit = Some(Limit { offset, count });
-        } else if full && is(word, "BYSCORE") {
+            let offset = rest.next().ok_or(Refusal::SYNTAX)?;
+            let count = rest.next().ok_or(Refusal::SYNTAX)?;
+            options.limit = Some(Limit { offset: integer(offset)?, count: integer(count)? });
+        } else if full && is(word, "BYSCORE") && !options.by_score {
             options.by_score = true;
-        } else if full && is(word, "REV") {
+        } else if full && is(word, "REV") && options.order == Order::Rising {
             options.order = Order::Falling;
         } else {
             return Err(Refusal::SYNTAX);
@@ -118,7 +118,7 @@ fn options(words: &[Vec<u8>], order: Order, full: bool) -> Result<Options, Refus
 
 pub(super) fn zrange(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let options = options(&words[4..], Order::Rising, true)?;
-    if options.limit.is_some() && !options.by_score {
+    if options.limit.is_some_and(|limit| limit.count != -1) && !options.by_score {
         let text = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE \
                     or BYLEX";
         return Err(text.into());
