@@ -136,11 +136,11 @@ impl Block {
 
     fn findings(&mut self, story: &Story) {
         self.gap();
-        let firsts = story.firsts();
-        if firsts.is_empty() {
+        let told = story.told();
+        if told.is_empty() {
             self.put(&[("  ", Tone::Plain)], &summary(story), Tone::Plain);
         }
-        for finding in firsts {
+        for finding in told {
             self.put(&[("  ", Tone::Plain)], &finding_sentence(finding), Tone::Plain);
         }
         for note in &story.notes {

@@ -94,7 +94,7 @@ fn messages(reading: &Reading<'_>, call: &Call<'_>) -> Vec<(usize, Instant, Stri
     let mut add = |(event, at), text: String| found.push((event, at, text));
     let request = (call.sent.event, call.sent.at);
     if call.request_lost() {
-        if !is_cut(reading, call, call.sent.at) {
+        if !reading.is_cut(call, call.sent.at) {
             add(request, format!("lose a request of {client} to {server}{what}"));
         }
     } else if reading.is_late(call.sent.at, call.arrives) {
@@ -104,7 +104,7 @@ fn messages(reading: &Reading<'_>, call: &Call<'_>) -> Vec<(usize, Instant, Stri
     if let Some(replied) = call.replied {
         let reply = (replied.event, replied.at);
         if call.reply_lost() {
-            if !is_cut(reading, call, replied.at) {
+            if !reading.is_cut(call, replied.at) {
                 add(reply, format!("lose a reply of {server} to {client}{what}"));
             }
         } else if reading.is_late(replied.at, call.reply_arrives) {
@@ -113,20 +113,4 @@ fn messages(reading: &Reading<'_>, call: &Call<'_>) -> Vec<(usize, Instant, Stri
         }
     }
     found
-}
-
-/// Returns whether a longer fault explains why a message is lost.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all other events cut nothing off")]
-fn is_cut(reading: &Reading<'_>, call: &Call<'_>, at: Instant) -> bool {
-    let process = reading.history.names.process_of(call.thread);
-    reading.history.events.iter().any(|event| match event.what {
-        What::LinkCut { process: cut, server, until } => {
-            (cut, server) == (process, call.server) && event.at <= at && at <= until
-        }
-        What::ServerDown { server, until } => {
-            server == call.server && event.at <= at && at <= until
-        }
-        What::Crashed { process: dead } => dead == process && event.at <= at,
-        _ => false,
-    })
 }

@@ -63,7 +63,7 @@ fn style() -> String {
 fn header(story: &Story) -> Markup {
     let violated = story.verdict == Verdict::Violated;
     let class = if violated { "badge violated" } else { "badge" };
-    let firsts = story.firsts();
+    let told = story.told();
     html! {
         header {
             h1 {
@@ -71,10 +71,10 @@ fn header(story: &Story) -> Markup {
                 " "
                 (story.title)
             }
-            @if firsts.is_empty() {
+            @if told.is_empty() {
                 p.found { (sentences::summary(story)) }
             }
-            @for finding in firsts {
+            @for finding in told {
                 p.found { b { (finding.kind) } " " (finding_sentence(finding)) }
             }
             @match &story.expected {

@@ -169,6 +169,26 @@ impl<'h> Reading<'h> {
         self.by_id.get(&id).map(|&index| &self.calls[index])
     }
 
+    /// Returns the index of a call.
+    pub(crate) fn index_of(&self, id: CallId) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// Returns whether a longer fault explains why a message of a call is lost.
+    pub(crate) fn is_cut(&self, call: &Call<'_>, at: Instant) -> bool {
+        let process = self.history.names.process_of(call.thread);
+        self.history.events.iter().any(|event| match event.what {
+            What::LinkCut { process: cut, server, until } => {
+                (cut, server) == (process, call.server) && event.at <= at && at <= until
+            }
+            What::ServerDown { server, until } => {
+                server == call.server && event.at <= at && at <= until
+            }
+            What::Crashed { process: dead } => dead == process && event.at <= at,
+            _ => false,
+        })
+    }
+
     /// Returns the indices of the calls that were sent between two events.
     pub(crate) fn calls_between(&self, start: usize, end: usize) -> Range<usize> {
         let before = |event: usize| self.calls.partition_point(|call| call.sent.event < event);

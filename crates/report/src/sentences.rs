@@ -5,7 +5,7 @@ use crate::{FindingView, Story, Verdict};
 
 /// Says what was found, or what it means that nothing was.
 pub(crate) fn summary(story: &Story) -> String {
-    match (story.firsts().first(), story.verdict) {
+    match (story.told().first(), story.verdict) {
         (Some(finding), _) => finding_sentence(finding),
         (None, Verdict::Violated) => "A violation was found.".to_owned(),
         (None, Verdict::Clean) => {
@@ -45,12 +45,16 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
         "lost-update" => {
             format!("{older} wrote over a change of {newer} at {resource} that it had not read, {when}.")
         }
-        "foreign-release" => format!("{older} deleted the key of {lock} that was {newer}'s, {when}."),
-        "foreign-renew" => format!("{older} prolonged the key of {lock} that was {newer}'s, {when}."),
+        "foreign-release" => format!("{older} deleted the key of {lock} that {}, {when}.", whose(finding)),
+        "foreign-renew" => format!("{older} prolonged the key of {lock} that {}, {when}.", whose(finding)),
         "orphan-no-ttl" => {
-            format!("The key of {lock}, set for {older}, has no expiry and nobody left to delete it, {when}.")
+            let owner = if older.is_empty() { String::new() } else { format!(", set for {older},") };
+            format!("The key of {lock}{owner} has no expiry and nobody left to delete it, {when}.")
         }
-        "ghost-hold" => format!("The key of {lock} was there for {older}, who did not know it, {when}."),
+        "ghost-hold" => {
+            let owner = if older.is_empty() { newer } else { older };
+            format!("The key of {lock} was there for {owner}, who did not use it, {when}.")
+        }
         "token-regression" => format!(
             "{newer} got a token of {lock}{newer_token} that is not above {older}'s{older_token}, {when}."
         ),
@@ -73,10 +77,19 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
     .replace(" ,", ",")
 }
 
-fn when(finding: &FindingView) -> String {
-    if finding.to <= finding.from {
-        return format!("at {} of virtual time", exact(finding.from));
+/// Says whose key it was; tasks of one client may share a name.
+fn whose(finding: &FindingView) -> String {
+    if finding.older == finding.newer {
+        "a later grant of the same client had set".to_owned()
+    } else {
+        format!("was {}'s", finding.newer)
     }
-    let lasts = length(finding.to.since(finding.from));
-    format!("for {lasts}, from {} to {} of virtual time", exact(finding.from), exact(finding.to))
+}
+
+fn when(finding: &FindingView) -> String {
+    let (from, to) = (finding.begin(), finding.to);
+    if to <= from {
+        return format!("at {} of virtual time", exact(to));
+    }
+    format!("for {}, from {} to {} of virtual time", length(to.since(from)), exact(from), exact(to))
 }

@@ -10,6 +10,8 @@ mod keys;
 mod past;
 mod tell;
 
+use std::collections::BTreeMap;
+
 pub(crate) use accesses::noun as access_noun;
 use fencepost_history::{History, Instant};
 
@@ -56,6 +58,8 @@ pub struct Exchange {
     pub command: String,
     /// The reply as printed, or what became of it.
     pub reply: String,
+    /// The call's index.
+    call: usize,
 }
 
 /// Tells a run in steps, in order of time.
@@ -78,6 +82,23 @@ pub(crate) fn of_reading(story: &Story, reading: &Reading<'_>) -> Vec<Step> {
     steps
 }
 
+/// Leaves each call at one step only: where it took effect, or else where it comes up first.
+fn show_once(steps: &mut [Step], shown: &[usize]) {
+    let mut best: BTreeMap<usize, usize> = BTreeMap::new();
+    for &index in shown {
+        for exchange in &steps[index].exchanges {
+            let known = best.entry(exchange.call).or_insert(index);
+            let at_server = |index: usize| matches!(steps[index].actor, Actor::Server(_));
+            if at_server(index) && !at_server(*known) {
+                *known = index;
+            }
+        }
+    }
+    for &index in shown {
+        steps[index].exchanges.retain(|exchange| best.get(&exchange.call) == Some(&index));
+    }
+}
+
 fn mark_findings(story: &Story, step: &mut Step) {
     let here = story.firsts().into_iter().filter(|finding| finding.event == Some(step.event));
     step.kinds = here.map(|finding| finding.kind.clone()).collect();
@@ -97,7 +118,8 @@ fn number(story: &Story, reading: &Reading<'_>, steps: &mut [Step]) {
     ranked.sort_by_key(|&index| (u8::MAX - steps[index].weight, index));
     ranked.truncate(SHOWN);
     ranked.sort_unstable();
-    for (number, index) in ranked.into_iter().enumerate() {
+    for (number, &index) in ranked.iter().enumerate() {
         steps[index].number = Some(number + 1);
     }
+    show_once(steps, &ranked);
 }

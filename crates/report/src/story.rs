@@ -129,7 +129,7 @@ pub struct FindingView {
     pub grants: [GrantId; 2],
     /// The tokens of both grants.
     pub tokens: [Option<u64>; 2],
-    /// When it begins.
+    /// When it begins, or when what led to it happened.
     pub from: Instant,
     /// When it ends; equal to the beginning for what happens at once.
     pub to: Instant,
@@ -154,6 +154,26 @@ pub struct FaultView {
     pub event: Option<usize>,
 }
 
+impl FindingView {
+    /// Returns since when it is so: for what happens at once, the end of what led to it.
+    #[must_use]
+    pub fn begin(&self) -> Instant {
+        let happens_at_once = matches!(
+            self.kind.as_str(),
+            "lost-update"
+                | "stale-write"
+                | "late-write"
+                | "double-run"
+                | "duplicate-effect"
+                | "token-regression"
+                | "fence-regression"
+                | "foreign-release"
+                | "foreign-renew"
+        );
+        if happens_at_once { self.to } else { self.from }
+    }
+}
+
 impl Story {
     /// Returns the findings, most severe first, then by time.
     #[must_use]
@@ -175,6 +195,22 @@ impl Story {
             }
         }
         kinds
+    }
+
+    /// Returns the first finding of each kind that no other one implies, in the order of time.
+    ///
+    /// A stale write is a late one too, and whoever runs twice believes twice.
+    #[must_use]
+    pub fn told(&self) -> Vec<&FindingView> {
+        let kinds = self.kinds();
+        let mut told = self.firsts();
+        told.retain(|finding| match finding.kind.as_str() {
+            "late-write" => !kinds.contains(&"stale-write"),
+            "double-run" => !kinds.contains(&"double-holder"),
+            _ => true,
+        });
+        told.sort_by_key(|finding| (finding.event, finding.to, finding.severity));
+        told
     }
 
     /// Returns the first finding of each kind, most severe first.

@@ -32,7 +32,14 @@ pub(super) fn tell(teller: &mut Teller<'_>, event: usize) {
             (weight, format!("answers the read of {client}"))
         }
         (kind, AccessOutcome::Refused) => {
-            (TURN, format!("refuses the {} of {client}: it has seen a higher token", noun(kind)))
+            let reason = match highest_before(reading, access) {
+                Some(seen) if access.token.number() == Some(seen) => {
+                    "it wants a larger token each time".to_owned()
+                }
+                Some(seen) => format!("it has seen token {seen}"),
+                None => "its token is too small".to_owned(),
+            };
+            (TURN, format!("refuses the {} of {client}: {reason}", noun(kind)))
         }
         (kind, AccessOutcome::Deduplicated) => {
             let text = format!("knows the {} of {client} already; it has no effect", noun(kind));
@@ -58,6 +65,16 @@ fn with_token(reading: &Reading<'_>, access: &AccessMark) -> String {
         Some(token) => format!("{client} (token {token})"),
         None => client,
     }
+}
+
+/// Returns the highest token that the resource has accepted so far.
+fn highest_before(reading: &Reading<'_>, access: &AccessMark) -> Option<u64> {
+    let before = reading.accesses.iter().filter(|other| {
+        other.mark.event < access.mark.event
+            && other.resource == access.resource
+            && other.outcome == AccessOutcome::Accepted
+    });
+    before.filter_map(|other| other.token.number()).max()
 }
 
 fn last_of_others<'r>(reading: &'r Reading<'_>, access: &AccessMark) -> Option<&'r AccessMark> {

@@ -1,6 +1,8 @@
 //! What happens to keys at lock servers.
 
-use fencepost_history::{GrantId, How, Instant, LockId, ServerId, What};
+use std::slice::SliceIndex;
+
+use fencepost_history::{Event, GrantId, How, Instant, LockId, ServerId, What};
 
 use super::tell::{DETAIL, EFFECT, PLAIN, TURN, Teller, USUAL};
 use crate::reading::{Actor, KeyEnd, KeySpan, Mark, Reading};
@@ -39,12 +41,14 @@ fn set(teller: &mut Teller<'_>, mark: Mark, set: &Set) {
     let foreign = set.owner != GrantId::NONE && set.owner != set.by;
     let (weight, text) = match set.how {
         How::Extend if foreign => {
-            (EFFECT, format!("prolongs the key of {owner} {until}, as {client} asked"))
+            let weight = if renewals(reading, ..mark.event, set) > 0 { DETAIL } else { EFFECT };
+            (weight, format!("prolongs the key of {owner} {until}, as {client} asked"))
         }
         How::Extend => {
-            let last = is_last_renewal(reading, mark.event, set);
+            let before = renewals(reading, ..mark.event, set);
+            let last = renewals(reading, mark.event + 1.., set) == 0;
             let weight = if last { USUAL } else { DETAIL };
-            (weight, format!("prolongs the key of {client} {until}"))
+            (weight, format!("prolongs the key of {client} {until} (renewal {})", before + 1))
         }
         How::Overwrite if foreign => {
             (EFFECT, format!("gives the key of {owner} to {client} {until}"))
@@ -79,6 +83,10 @@ fn gone(
             (DETAIL, format!("deletes the key of {client}: released"))
         }
         How::Delete if by == owner => (PLAIN, format!("deletes the key of {client}")),
+        How::Delete if client == victim => (
+            EFFECT,
+            format!("deletes the key that {victim} has got anew, as {client} asked before"),
+        ),
         How::Delete => (EFFECT, format!("deletes the key of {victim}, as {client} asked")),
         How::Lose => (TURN, format!("loses the key of {victim} with other data")),
         How::Expire => return,
@@ -132,12 +140,18 @@ pub(super) fn first_deadline(reading: &Reading<'_>, key: &KeySpan) -> Option<Ins
     })
 }
 
-fn is_last_renewal(reading: &Reading<'_>, event: usize, set: &Set) -> bool {
-    !reading.history.events[event + 1..].iter().any(|later| {
+/// Counts the renewals of the same key for the same client among some events.
+fn renewals(
+    reading: &Reading<'_>,
+    events: impl SliceIndex<[Event], Output = [Event]>,
+    set: &Set,
+) -> usize {
+    let alike = |event: &&Event| {
         matches!(
-            later.what,
-            What::KeySet { server, lock, by, how: How::Extend, .. }
-                if (server, lock, by) == (set.server, set.lock, set.by)
+            event.what,
+            What::KeySet { server, lock, by, owner, how: How::Extend, .. }
+                if (server, lock, by, owner) == (set.server, set.lock, set.by, set.owner)
         )
-    })
+    };
+    reading.history.events[events].iter().filter(alike).count()
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use fencepost_history::{CallId, What};
+use fencepost_history::{AccessOutcome, CallId, What};
 
 use crate::Story;
-use crate::reading::{Actor, Reading};
+use crate::reading::{AccessMark, Actor, Reading};
 
 /// The events that happened before a finding, by the order of actors and messages.
 pub(super) struct Past {
@@ -20,10 +20,17 @@ impl Past {
     }
 }
 
-/// Walks back from the findings; without any, everything counts, which is no past at all.
+/// Walks back from the findings and their ends; without any, everything counts, which is no past at all.
 pub(super) fn of(story: &Story, reading: &Reading<'_>) -> Option<Past> {
-    let seeds: BTreeSet<usize> = story.firsts().iter().filter_map(|first| first.event).collect();
-    let last = *seeds.last()?;
+    let mut seeds: BTreeSet<usize> =
+        story.firsts().iter().filter_map(|first| first.event).collect();
+    seeds.last()?;
+    // What ends a finding, and what a fence or an idempotency key saved, belongs to the story.
+    let saved = |access: &&AccessMark| access.outcome != AccessOutcome::Accepted;
+    seeds.extend(reading.accesses.iter().filter(saved).map(|access| access.mark.event));
+    let end = story.told().iter().map(|told| told.to).max()?;
+    let until_end = reading.history.events.partition_point(|event| event.at <= end);
+    let last = (*seeds.last()?).max(until_end.saturating_sub(1));
     let mut events = BTreeSet::new();
     let mut actors: BTreeSet<Actor> = BTreeSet::new();
     let mut sent: BTreeSet<CallId> = BTreeSet::new();

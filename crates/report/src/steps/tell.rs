@@ -36,6 +36,15 @@ pub(super) fn all<'a>(story: &'a Story, reading: &'a Reading<'a>) -> Vec<Step> {
 }
 
 impl<'a> Teller<'a> {
+    /// Adds a step of a thread, which goes by its own name.
+    fn say_of(&mut self, mark: Mark, thread: ThreadId, weight: u8, text: String) {
+        self.say(mark, self.thread(thread), weight, text);
+        let who = self.reading.history.names.thread(thread);
+        if let Some(step) = self.steps.last_mut() {
+            step.who = who;
+        }
+    }
+
     /// Adds a step.
     pub(super) fn say(&mut self, mark: Mark, actor: Actor, weight: u8, text: String) {
         let fault = self.story.faults.iter().find(|fault| fault.event == Some(mark.event));
@@ -71,6 +80,7 @@ impl<'a> Teller<'a> {
             None => "(no reply)",
         };
         Some(Exchange {
+            call: self.reading.index_of(call.id)?,
             server: self.reading.server_name(call.server),
             command: call.command?.to_owned(),
             reply: reply.to_owned(),
@@ -79,14 +89,6 @@ impl<'a> Teller<'a> {
 
     pub(super) fn thread(&self, thread: ThreadId) -> Actor {
         Actor::Process(self.reading.history.names.process_of(thread))
-    }
-
-    /// Returns `c1/renewer: ` where a sentence is about another thread than the worker.
-    fn part(&self, thread: ThreadId) -> String {
-        match self.reading.history.names.threads.get(thread.index()) {
-            Some(known) if known.role != "worker" => format!("({}) ", known.role),
-            _ => String::new(),
-        }
     }
 
     /// Returns whether a grant takes part in a finding, or whether there is none.
@@ -115,27 +117,27 @@ impl<'a> Teller<'a> {
             What::Refused { thread, lock, .. } => {
                 let weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
                 let lock = names.lock(lock);
-                let text = format!("{}finds lock \"{lock}\" taken", self.part(thread));
-                self.say(mark, self.thread(thread), weight, text);
+                let text = format!("finds lock \"{lock}\" taken");
+                self.say_of(mark, thread, weight, text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireUnknown { thread, lock, .. } => {
                 let lock = names.lock(lock);
                 let text =
                     format!("gets no answer: it does not know whether it has lock \"{lock}\"");
-                self.say(mark, self.thread(thread), TURN, self.part(thread) + &text);
+                self.say_of(mark, thread, TURN, text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireAbandoned { thread, lock } => {
                 let lock = names.lock(lock);
-                let text = format!("{}stops asking for lock \"{lock}\"", self.part(thread));
-                self.say(mark, self.thread(thread), USUAL, text);
+                let text = format!("stops asking for lock \"{lock}\"");
+                self.say_of(mark, thread, USUAL, text);
             }
             What::ReleaseInvoked { grant } => self.releases(mark, grant),
             What::Lost { grant } => {
                 let Some(&thread) = self.reading.holders.get(&grant) else { return };
                 let text = "learns that it has lost the lock and stops".to_owned();
-                self.say(mark, self.thread(thread), TURN, text);
+                self.say_of(mark, thread, TURN, text);
             }
             _ => {}
         }
@@ -150,7 +152,7 @@ impl<'a> Teller<'a> {
             .filter(|key| key.owner == grant && key.from.event < mark.event)
             .collect();
         let lock = self.reading.history.names.lock(lock);
-        let mut text = format!("{}gets lock \"{lock}\"", self.part(thread));
+        let mut text = format!("gets lock \"{lock}\"");
         if let [key] = keys[..] {
             text += &format!(" from {}", self.reading.server_name(key.server));
         } else if !keys.is_empty() {
@@ -168,7 +170,7 @@ impl<'a> Teller<'a> {
             text += &format!("; the key is to expire at {}", clock(deadline));
         }
         let weight = if self.matters(grant) { TURN } else { USUAL };
-        self.say(mark, self.thread(thread), weight, text);
+        self.say_of(mark, thread, weight, text);
         self.unfold(self.attempt(thread, mark.event));
     }
 
@@ -182,8 +184,8 @@ impl<'a> Teller<'a> {
             .filter(|call| call.thread == thread && call.sent.event > mark.event)
             .take_while(|call| !self.asks_between(thread, mark.event, call.sent.event))
             .collect();
-        let text = format!("{}begins to release the lock", self.part(thread));
-        self.say(mark, self.thread(thread), weight, text);
+        let text = "begins to release the lock".to_owned();
+        self.say_of(mark, thread, weight, text);
         self.unfold(calls);
     }
 
@@ -245,12 +247,12 @@ impl<'a> Teller<'a> {
             }
             What::Stalled { thread, until: end } => {
                 let role = &names.threads[thread.index()].role;
-                let text = format!("the thread {role} stops {}; others run on", until(end));
+                let text = format!("its thread {role} stops {}; the others run on", until(end));
                 (self.thread(thread), FAULT, text)
             }
             What::Unstalled { thread } => {
                 let role = &names.threads[thread.index()].role;
-                (self.thread(thread), TURN, format!("the thread {role} goes on where it stopped"))
+                (self.thread(thread), TURN, format!("its thread {role} goes on where it stopped"))
             }
             What::Crashed { process } => {
                 let held = reading
@@ -315,18 +317,26 @@ impl<'a> Teller<'a> {
         let mark = Mark { event, at };
         let Some(call) = self.call_of(event) else { return };
         let server = self.reading.server_name(call.server);
-        let what = call.command.map_or_else(String::new, |command| format!(" ({command})"));
+        // The commands of lock servers unfold below the sentence.
+        let resources = &self.reading.history.names.resource_servers;
+        let command = call.command.filter(|_| resources.contains(&call.server));
+        let what = command.map_or_else(String::new, |command| format!(" ({command})"));
         let late = |arrives: Instant| self.reading.is_late(at, arrives);
         match self.reading.history.events[event].what {
             What::Sent { thread, arrives, .. } if late(arrives) => {
                 let delay = short(arrives.since(at));
                 let text =
                     format!("sends a request to {server} that takes {delay} to arrive{what}");
-                self.say(mark, self.thread(thread), TURN, text);
+                self.say_of(mark, thread, TURN, text);
             }
             What::Sent { thread, .. } if call.request_lost() => {
                 let text = format!("sends a request to {server} that is lost{what}");
-                self.say(mark, self.thread(thread), TURN, text);
+                let weight = match self.reading.is_cut(call, at) {
+                    false => TURN,
+                    true if self.was_cut_before(call) => DETAIL,
+                    true => USUAL,
+                };
+                self.say_of(mark, thread, weight, text);
             }
             What::Replied { arrives, server: from, .. } if late(arrives) => {
                 let delay = short(arrives.since(at));
@@ -341,11 +351,19 @@ impl<'a> Teller<'a> {
             }
             What::GivenUp { .. } => {
                 let text = format!("stops waiting for {server}{what}");
-                self.say(mark, self.thread(call.thread), USUAL, text);
+                self.say_of(mark, call.thread, USUAL, text);
             }
             _ => return,
         }
         self.unfold([call]);
+    }
+
+    /// Returns whether the same link has swallowed an earlier request of the same thread.
+    fn was_cut_before(&self, call: &Call<'_>) -> bool {
+        let earlier = self.reading.calls.iter().take_while(|other| other.id != call.id);
+        let mut alike =
+            earlier.filter(|other| (other.thread, other.server) == (call.thread, call.server));
+        alike.any(|other| other.request_lost() && self.reading.is_cut(other, other.sent.at))
     }
 
     fn call_of(&self, event: usize) -> Option<&'a Call<'a>> {

@@ -17,9 +17,9 @@ impl Painter<'_> {
     /// Draws bands and captions; returns where the captions end.
     pub(super) fn bands(&mut self) -> Px {
         let frame = self.frame;
-        let found: Vec<&FindingView> = self.story.firsts();
+        let found: Vec<&FindingView> = self.story.told();
         let found: Vec<_> =
-            found.into_iter().filter(|found| found.from <= self.selection.end).collect();
+            found.into_iter().filter(|found| found.begin() <= self.selection.end).collect();
         for (from, to) in merged(&found) {
             let ends = (frame.along(from), frame.along(to.min(self.selection.end)));
             let rect = frame.rect(ends, (frame.head, frame.tail));
@@ -43,23 +43,23 @@ impl Painter<'_> {
         let frame = self.frame;
         let mut shapes = Vec::new();
         let stroke = Stroke::solid(Paint::Violation, 15);
-        for at in [finding.from, finding.to] {
+        for at in [finding.begin(), finding.to] {
             if at <= self.selection.end {
                 let along = frame.along(at);
                 let (from, to) = (frame.point(along, frame.head), frame.point(along, frame.tail));
                 shapes.push(Shape::Line { from, to, stroke });
             }
         }
-        if finding.from == finding.to {
+        if finding.begin() == finding.to {
             shapes.truncate(1);
         }
-        self.span(Layer::Band, (finding.from, finding.to), &finding.kind, shapes);
+        self.span(Layer::Band, (finding.begin(), finding.to), &finding.kind, shapes);
     }
 
     fn caption(&mut self, finding: &FindingView, rows: &mut Vec<Vec<(Px, Px)>>) {
         let frame = self.frame;
         let (from, to) =
-            (frame.along(finding.from), frame.along(finding.to.min(self.selection.end)));
+            (frame.along(finding.begin()), frame.along(finding.to.min(self.selection.end)));
         let text = text(finding);
         let long = width(&text, 12);
         let middle = match frame.orientation {
@@ -109,10 +109,10 @@ fn text(finding: &FindingView) -> String {
         "double-run" => "both at work".to_owned(),
         kind => kind.replace('-', " "),
     };
-    if finding.to > finding.from {
-        format!("{kind} {}", short(finding.to.since(finding.from)))
+    if finding.to > finding.begin() {
+        format!("{kind} {}", short(finding.to.since(finding.begin())))
     } else {
-        format!("{kind} at {}", clock(finding.from))
+        format!("{kind} at {}", clock(finding.to))
     }
 }
 
@@ -120,8 +120,8 @@ fn text(finding: &FindingView) -> String {
 fn merged(found: &[&FindingView]) -> Vec<(Instant, Instant)> {
     let mut spans: Vec<(Instant, Instant)> = found
         .iter()
-        .filter(|finding| finding.from < finding.to)
-        .map(|finding| (finding.from, finding.to))
+        .filter(|finding| finding.begin() < finding.to)
+        .map(|finding| (finding.begin(), finding.to))
         .collect();
     spans.sort_unstable();
     let mut merged: Vec<(Instant, Instant)> = Vec::new();

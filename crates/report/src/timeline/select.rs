@@ -89,8 +89,8 @@ impl Selection {
         times.extend(reading.accesses.iter().map(|access| access.mark.at));
         times.extend(steps.iter().filter(|step| step.number.is_some()).map(|step| step.at));
         times.extend(self.retries.iter().flat_map(|retries| [retries.from, retries.to]));
-        for finding in story.firsts() {
-            times.extend([finding.from, finding.to]);
+        for finding in story.told() {
+            times.extend([finding.begin(), finding.to]);
         }
         times.retain(|&at| at <= self.end);
         times
