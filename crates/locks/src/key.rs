@@ -91,9 +91,6 @@ pub struct KeyLock {
     pub clock: LeaseClock,
 }
 
-/// A reply, or nothing in time.
-pub(crate) type Answer = Option<RedisReply>;
-
 impl KeyLock {
     /// Returns what an attempt writes.
     #[must_use]
@@ -109,15 +106,16 @@ impl KeyLock {
         }
     }
 
-    /// Sends a command and waits for its reply.
+    /// Sends a command for an attempt or a grant and waits for its reply; nothing if none came in
+    /// time. `sent` is the moment that is passed when it is sent.
     #[inline]
-    pub(crate) async fn ask(
+    pub async fn ask(
         &self,
         client: &Client,
         by: GrantId,
         command: Command,
         sent: Moment,
-    ) -> Answer {
+    ) -> Option<RedisReply> {
         let request = Request::Redis(RedisRequest { command, by });
         let call = client.call(self.node, request).marking(sent).within(self.request_timeout);
         match call.await {

@@ -21,10 +21,14 @@ pub trait LockStrategy: 'static {
     /// Gives the lock back; the caller no longer believes that it holds it.
     async fn release(&self, client: &Client, grant: &Grant);
 
-    /// Makes the lock's life longer.
-    async fn renew(&self, client: &Client, grant: &Grant) -> Renewal;
+    /// Makes the lock's life longer; a strategy that cannot do so says that the lock is lost.
+    async fn renew(&self, _client: &Client, _grant: &Grant) -> Renewal {
+        Renewal::Lost
+    }
 
     /// Fetches a fencing token without a new grant, as clients do that take a refusal for an
-    /// error to be retried.
-    async fn fresh_token(&self, client: &Client, grant: &Grant) -> Option<Grant>;
+    /// error to be retried; a strategy without tokens has none to give.
+    async fn fresh_token(&self, _client: &Client, _grant: &Grant) -> Option<Grant> {
+        None
+    }
 }
