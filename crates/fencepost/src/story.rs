@@ -49,7 +49,7 @@ pub fn story(scenario: &Scenario, run: &Run, telling: &Telling) -> Story {
         hash: run.recorded.brief.hash,
         verdict: run.verdict,
         expected: expected(run),
-        findings: findings::views(&run.recorded.findings, &history.names),
+        findings: findings::views(&run.recorded.findings, history),
         faults: faults::views(scenario, run),
         faults_claim: run.faults_claim(),
         notes: notes::notes(scenario, run),

@@ -11,7 +11,6 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 fn scenario(lock: &str, fencing: &str) -> Scenario {
     let text = format!(
         r#"
-        title = "{lock}"
         [lock]
         strategy = "set-nx-px"
         ttl = "30s"
@@ -25,7 +24,7 @@ fn scenario(lock: &str, fencing: &str) -> Scenario {
         fencing = "{fencing}"
         "#
     );
-    Scenario::parse(&text.replace("title = \"", "# \"")).expect("the scenario is well formed")
+    Scenario::parse(&text).expect("the scenario is well formed")
 }
 
 /// Tries `cases` plans, always the same ones.

@@ -1,25 +1,44 @@
 //! Findings, with names in the place of ids.
 
 use fencepost_check::{Finding, Kind};
-use fencepost_history::{Names, ThreadId};
+use fencepost_history::{GrantId, History, ThreadId, What};
 use fencepost_report::FindingView;
 
 /// Names the violations among the findings.
-pub(super) fn views(findings: &[Finding], names: &Names) -> Vec<FindingView> {
+pub(super) fn views(findings: &[Finding], history: &History) -> Vec<FindingView> {
     let violations = findings.iter().filter(|finding| !finding.note);
-    violations.map(|finding| view(finding, names)).collect()
+    violations.map(|finding| view(finding, history)).collect()
 }
 
-fn view(finding: &Finding, names: &Names) -> FindingView {
-    let name =
-        |thread: Option<ThreadId>| thread.map(|thread| names.thread(thread)).unwrap_or_default();
-    let [first, second] = finding.threads;
-    // Of a wait, the one who waits is the one to tell of.
-    let [older, newer] = if finding.kind == Kind::UnboundedWait {
-        [name(second), name(first)]
-    } else {
-        [name(first), name(second)]
-    };
+/// Names the threads of a finding; nothing where there is none.
+pub(super) fn who(finding: &Finding, history: &History) -> [String; 2] {
+    [0, 1].map(|place| {
+        let thread = finding.threads[place].or_else(|| asker(finding.grants[place], history));
+        thread.map(|thread| history.names.thread(thread)).unwrap_or_default()
+    })
+}
+
+/// Finds who made an attempt of which the checkers did not know that yet.
+fn asker(attempt: GrantId, history: &History) -> Option<ThreadId> {
+    history.events.iter().find_map(|event| match event.what {
+        What::Acquired { thread, grant, .. }
+        | What::Refused { thread, grant, .. }
+        | What::AcquireUnknown { thread, grant, .. }
+            if grant == attempt && attempt != GrantId::NONE =>
+        {
+            Some(thread)
+        }
+        _ => None,
+    })
+}
+
+fn view(finding: &Finding, history: &History) -> FindingView {
+    let names = &history.names;
+    let [mut older, mut newer] = who(finding, history);
+    if finding.kind == Kind::UnboundedWait {
+        // Of a wait, the one who waits is the one to tell of.
+        std::mem::swap(&mut older, &mut newer);
+    }
     let lock = finding.lock.map(|lock| names.lock(lock).to_owned()).unwrap_or_default();
     FindingView {
         kind: finding.name().to_owned(),

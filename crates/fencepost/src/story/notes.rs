@@ -1,9 +1,10 @@
 //! Remarks on a run that are no violations, and what the run takes for granted.
 
-use fencepost_check::{Finding, Kind};
-use fencepost_history::ThreadId;
+use fencepost_check::Kind;
+use fencepost_history::Duration;
 use fencepost_testbed::scenario::{Purpose, Scenario};
 
+use super::findings::who;
 use super::length;
 use crate::Run;
 
@@ -46,7 +47,7 @@ pub(super) fn notes(scenario: &Scenario, run: &Run) -> Vec<String> {
             if min == max { length(max) } else { format!("{} to {}", length(min), length(max)) };
         notes.push(format!("takeover: the next holder came {took} after the death of the last"));
     }
-    ghosts(run, &mut notes);
+    ghosts(scenario, run, &mut notes);
     if tally.unknown > 0 {
         let attempts = count(tally.unknown, "attempt", "attempts");
         notes.push(format!(
@@ -58,35 +59,34 @@ pub(super) fn notes(scenario: &Scenario, run: &Run) -> Vec<String> {
 }
 
 /// Tells of keys that nobody believed in, and of who stood in his own way.
-fn ghosts(run: &Run, notes: &mut Vec<String>) {
+fn ghosts(scenario: &Scenario, run: &Run, notes: &mut Vec<String>) {
     let recorded = &run.recorded;
-    let name = |thread: Option<ThreadId>| match thread {
-        Some(thread) => recorded.history.names.thread(thread),
-        None => "nobody".to_owned(),
-    };
     let of = |kind: Kind| {
-        let noted = move |finding: &&Finding| finding.note && finding.kind == kind;
-        recorded.findings.iter().filter(noted)
+        let noted = recorded.findings.iter().filter(move |one| one.note && one.kind == kind);
+        noted.map(|finding| (finding, who(finding, &recorded.history)))
     };
-    for ghost in of(Kind::GhostHold) {
+    // A key that is on its way to its owner, or back, is a ghost for the time of a message.
+    let worth_telling = scenario.network.latency.nominal().saturating_mul(4);
+    for (ghost, [owner, _]) in of(Kind::GhostHold) {
+        let lasted = ghost.to.since(ghost.from);
+        if lasted > worth_telling {
+            notes.push(format!(
+                "ghost hold: the key of {owner} lived on for {}, to {} s, though nobody believed \
+                 in it",
+                length(lasted),
+                ghost.to
+            ));
+        }
+    }
+    if let Some((_, [client, _])) = of(Kind::SelfBlock).next() {
         notes.push(format!(
-            "ghost hold: the key of {} lived on for {}, to {} s, though nobody believed in it",
-            name(ghost.threads[0]),
-            length(ghost.to.since(ghost.from)),
-            ghost.to
+            "self-block: {client} was refused because of a key that it had set itself without \
+             knowing"
         ));
     }
-    if let Some(first) = of(Kind::SelfBlock).next() {
+    if let Some((_, [older, newer])) = of(Kind::StaleRead).next() {
         notes.push(format!(
-            "self-block: {} was refused because of a key that it had set itself without knowing",
-            name(first.threads[0])
-        ));
-    }
-    if let Some(first) = of(Kind::StaleRead).next() {
-        notes.push(format!(
-            "stale read: {} read after {}, who came later, had used the resource",
-            name(first.threads[0]),
-            name(first.threads[1])
+            "stale read: {older} read after {newer}, who came later, had used the resource"
         ));
     }
 }
@@ -102,8 +102,7 @@ pub(super) fn assumed(scenario: &Scenario) -> Vec<String> {
         let host = &clock.host;
         if clock.offset.as_nanos() != 0 {
             let way = if clock.offset.as_nanos() > 0 { "ahead" } else { "behind" };
-            let by =
-                fencepost_history::Duration::from_nanos(clock.offset.as_nanos().unsigned_abs());
+            let by = Duration::from_nanos(clock.offset.as_nanos().unsigned_abs());
             assumed.push(format!("the wall clock of {host} is {} {way}", length(by)));
         }
         if clock.rate_ppm != 0 {
