@@ -71,9 +71,40 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn put(&mut self, content: Content) -> Change {
         let existed = !self.content.is_absent();
-        self.content = content;
+        self.overwrite(content);
         self.touch();
         if existed { Change::Overwritten } else { Change::Created }
+    }
+
+    /// Puts a value with a deadline into a slot that has no key.
+    #[inline(always)]
+    pub(crate) fn create(&mut self, value: Value, deadline: i64) {
+        self.overwrite(Content::Value(value));
+        self.touch();
+        self.set_deadline(deadline);
+    }
+
+    /// Replaces the content, without a look at what most contents do not have: memory to free.
+    #[inline(always)]
+    fn overwrite(&mut self, content: Content) {
+        if let Content::Object(_) = self.content {
+            self.free_object();
+        }
+        std::mem::forget(std::mem::replace(&mut self.content, content));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn free_object(&mut self) {
+        self.content = Content::Absent;
+    }
+
+    /// Deletes the key; watchers notice.
+    #[inline(always)]
+    pub(crate) fn remove(&mut self) {
+        self.touch();
+        self.clear_deadline();
+        self.overwrite(Content::Absent);
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! Names are resolved once, when a scenario is built or a request is parsed. From then on a key is a
 //! small number and no string is hashed, compared or allocated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::value::Value;
 
@@ -16,6 +16,9 @@ pub struct KeyId(pub u32);
 pub struct Names {
     texts: Vec<Box<[u8]>>,
     index: BTreeMap<Box<[u8]>, u32>,
+    /// Numbers that may be given to another name once nothing refers to them.
+    transient: BTreeSet<u32>,
+    free: Vec<u32>,
 }
 
 impl Names {
@@ -31,13 +34,43 @@ impl Names {
     ///
     /// Panics if more than `u32::MAX` different texts are interned.
     pub fn intern(&mut self, text: &[u8]) -> u32 {
+        let id = self.intern_transient(text);
+        self.transient.remove(&id);
+        id
+    }
+
+    /// Gives the number of a text that a client made up: it can be released again.
+    pub(crate) fn intern_transient(&mut self, text: &[u8]) -> u32 {
         if let Some(&id) = self.index.get(text) {
+            return id;
+        }
+        if let Some(id) = self.free.pop() {
+            self.texts[id as usize] = text.into();
+            self.index.insert(text.into(), id);
+            self.transient.insert(id);
             return id;
         }
         let id = u32::try_from(self.texts.len()).expect("fewer than u32::MAX names");
         self.texts.push(text.into());
         self.index.insert(text.into(), id);
+        self.transient.insert(id);
         id
+    }
+
+    /// Counts the names that clients made up.
+    pub(crate) fn transient_len(&self) -> usize {
+        self.transient.len()
+    }
+
+    /// Forgets the names that clients made up and nothing refers to any more.
+    pub(crate) fn release(&mut self, mut is_used: impl FnMut(u32) -> bool) {
+        let unused: Vec<u32> = self.transient.iter().copied().filter(|id| !is_used(*id)).collect();
+        for id in unused {
+            self.transient.remove(&id);
+            let text = std::mem::take(&mut self.texts[id as usize]);
+            self.index.remove(&text);
+            self.free.push(id);
+        }
     }
 
     /// Gives the key of this name.

@@ -45,9 +45,14 @@ pub(crate) struct Server {
     /// The state behind RANDOMKEY and its like.
     pub(crate) random: u64,
     pub(crate) expired_keys: u64,
+    /// How many names made up by clients there may be before the unused ones are forgotten.
+    pub(crate) names_limit: usize,
     /// Cached scripts by their SHA-1.
     pub(crate) scripts: BTreeMap<String, Vec<u8>>,
 }
+
+/// Up to this many names made up by clients are kept without asking whether they are used.
+const NAMES_LIMIT: usize = 1024;
 
 impl Default for Server {
     fn default() -> Self {
@@ -64,6 +69,7 @@ impl Default for Server {
             last_cycle: 0,
             random: 1,
             expired_keys: 0,
+            names_limit: NAMES_LIMIT,
             scripts: BTreeMap::new(),
         }
     }
@@ -85,6 +91,12 @@ impl Server {
         *self = Self { config: self.config.clone(), ..Self::default() };
     }
 
+    /// Tells whether a client watches this key.
+    fn watches(&self, key: u32) -> bool {
+        let mut watches = self.connections.values().flat_map(|client| &client.watches);
+        watches.any(|watch| watch.key == key)
+    }
+
     /// Draws the next number below the bound, which is at least 1.
     pub(crate) const fn draw(&mut self, bound: usize) -> usize {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -93,6 +105,20 @@ impl Server {
 }
 
 impl Engine {
+    /// Forgets the names of keys that are gone, if there are many: what clients make up must not
+    /// stay for ever. The limit doubles with what is in use, so the cost per name is constant.
+    fn release_names(&mut self) {
+        if self.names.transient_len() < self.server.names_limit {
+            return;
+        }
+        let (databases, server) = (&self.databases, &self.server);
+        self.names.release(|id| {
+            let slots = databases.iter().filter_map(|database| database.peek(id));
+            slots.into_iter().any(|slot| !slot.content.is_absent()) || server.watches(id)
+        });
+        self.server.names_limit = NAMES_LIMIT.max(self.names.transient_len() * 2);
+    }
+
     /// Takes one input and appends what the server does about it.
     ///
     /// The order of inputs is the order in which the server's one thread meets them. Time is read
@@ -105,6 +131,7 @@ impl Engine {
             Input::Disconnect { connection } => cx.forget(connection),
             Input::Resume => cx.resume(),
         }
+        self.release_names();
     }
 
     /// Sets a parameter as the configuration file or CONFIG SET does.

@@ -29,7 +29,34 @@ impl Engine {
         if self.role == Role::Replica && command.is_write() {
             return Outcome::failed(ErrorCode::ReadOnly);
         }
-        self.run(command, i64::try_from(now_ms).unwrap_or(i64::MAX))
+        let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        // The two commands of nearly every lock are carried out without a further call.
+        match *command {
+            Command::Set {
+                key,
+                value,
+                condition: SetCondition::IfMissing,
+                get: false,
+                expiry: Expiry::Millis(millis),
+            } => self.acquire(key, value, millis, now),
+            Command::CompareAndDelete { key, value } => self.compare_and_delete(key, value, now),
+            _ => self.run(command, now),
+        }
+    }
+
+    /// `SET key value NX PX millis`.
+    #[inline(always)]
+    fn acquire(&mut self, key: KeyId, value: Value, millis: i64, now: i64) -> Outcome {
+        let deadline = match now.checked_add(millis) {
+            Some(deadline) if millis > 0 => deadline,
+            _ => return Outcome::failed(ErrorCode::InvalidExpire(ExpiringCommand::Set)),
+        };
+        let Opened { slot, alive, expired } = self.open(key, now);
+        if alive {
+            return Outcome::new(Reply::Nil, Change::None, expired);
+        }
+        slot.create(value, deadline);
+        Outcome::new(Reply::Ok, Change::Created, expired)
     }
 
     /// Carries out one command of the replication stream: no key counts as dead, whatever the
@@ -38,7 +65,7 @@ impl Engine {
         self.run(command, i64::MIN)
     }
 
-    #[inline]
+    #[inline(never)]
     fn run(&mut self, command: &Command, now: i64) -> Outcome {
         match *command {
             Command::Set { key, value, condition, get: false, expiry } => {
@@ -168,7 +195,7 @@ impl Engine {
         if !matches!(got.reply, Reply::Value(_)) {
             return got;
         }
-        self.open(key, now).slot.delete();
+        self.open(key, now).slot.remove();
         Outcome { change: Change::Deleted, ..got }
     }
 
@@ -196,7 +223,7 @@ impl Engine {
     fn del(&mut self, key: KeyId, now: i64) -> Outcome {
         let Opened { slot, alive, expired } = self.open(key, now);
         if alive {
-            slot.delete();
+            slot.remove();
         }
         let change = if alive { Change::Deleted } else { Change::None };
         Outcome::new(integer(alive), change, expired)
@@ -259,12 +286,12 @@ impl Engine {
     fn compare_and_delete(&mut self, key: KeyId, value: Value, now: i64) -> Outcome {
         let Opened { slot, alive, expired } = self.open(key, now);
         if slot.content == Content::Value(value) && alive {
-            slot.delete();
+            slot.remove();
             return Outcome::new(Reply::Integer(1), Change::Deleted, expired);
         }
         if let Content::Object(_) = slot.content {
             return self.compare_object_and(key, value, now, |slot| {
-                slot.delete();
+                slot.remove();
                 (Reply::Integer(1), Change::Deleted)
             });
         }
@@ -384,7 +411,7 @@ pub(crate) fn expire_deadline(time: i64, unit: ExpireUnit, now: i64) -> Option<i
 #[inline]
 pub(crate) fn move_deadline(slot: &mut Slot, deadline: i64, now: i64) -> Change {
     if deadline <= now {
-        slot.delete();
+        slot.remove();
         return Change::Deleted;
     }
     slot.set_deadline(deadline);

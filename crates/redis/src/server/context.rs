@@ -173,7 +173,7 @@ impl<'a> Context<'a> {
 
     /// The key's number, made if need be.
     pub(crate) fn id(&mut self, key: &[u8]) -> u32 {
-        self.engine.names.intern(key)
+        self.engine.names.intern_transient(key)
     }
 
     /// The bytes of a string key.

@@ -177,6 +177,21 @@ fn announced_sizes_are_bounded() {
 }
 
 #[test]
+fn names_of_keys_that_are_gone_do_not_pile_up() {
+    let mut engine = engine();
+    for number in 0..20_000u32 {
+        let key = format!("key:{number}");
+        send(&mut engine, 1, &[b"SET", key.as_bytes(), b"v"], 1);
+        if number != 7 {
+            send(&mut engine, 1, &[b"DEL", key.as_bytes()], 1);
+        }
+    }
+    assert!(engine.names().len() < 3_000, "{} names", engine.names().len());
+    assert_eq!(send(&mut engine, 1, &[b"GET", b"key:7"], 1), b"$1\r\nv\r\n");
+    assert_eq!(engine.names().text(0), b"lock:job1", "names of the scenario stay");
+}
+
+#[test]
 fn inline_requests_are_split_as_redis_cli_splits_them() {
     let mut parser = RequestParser::default();
     parser.feed(b"\r\nSET k \"a\\x41\\n\" 'it\\'s'\r\n");
