@@ -11,6 +11,7 @@
 
 mod command;
 mod commands;
+mod deadlines;
 mod effects;
 mod engine;
 mod frame;

@@ -5,8 +5,8 @@
 
 use crate::{
     command::{Command, ExpireCondition, ExpireUnit, Expiry, SetCondition},
+    deadlines::{expire_deadline, set_deadline},
     reply::{Change, Outcome, Reply},
-    typed::{expire_deadline, set_deadline},
     value::Value,
 };
 

@@ -3,11 +3,11 @@
 use super::{Flags, Keys, Spec, integer, is};
 use crate::{
     command::{ExpireCondition, ExpireUnit},
+    deadlines::expire_deadline,
     engine::Role,
     frame::Frame,
     reply::ErrorCode,
     server::{Context, EventClass, Origin, Refusal},
-    typed::expire_deadline,
 };
 
 pub(super) const COMMANDS: &[Spec] = &[

@@ -3,10 +3,10 @@
 use super::{Flags, Keys, Spec, integer, is};
 use crate::{
     command::{Expiry, SetCondition},
+    deadlines::set_deadline,
     frame::Frame,
     reply::{ErrorCode, ExpiringCommand},
     server::{Context, EventClass, Refusal, text_content},
-    typed::set_deadline,
     version::Version,
 };
 
