@@ -84,6 +84,7 @@ impl Engine {
     /// Forgets all data and becomes a master, keeping names and memory for the next run.
     pub fn reset(&mut self) {
         self.role = Role::Master;
+        self.server.health = crate::Health::default();
         if !self.server.connections.is_empty() {
             self.server.restart();
         }
