@@ -5,12 +5,14 @@
     reason = "most events have neither a peer nor a message as their cause"
 )]
 
+use std::collections::BTreeMap;
+
 use fencepost_history::{Access, GrantId, History, How, What};
 use serde::Serialize;
 
-use crate::Story;
 use crate::reading::{Actor, Reading};
 use crate::steps;
+use crate::{Step, Story};
 
 /// An event in names.
 #[derive(Clone, Debug, Serialize)]
@@ -33,9 +35,11 @@ pub(super) struct Row {
 pub(super) fn rows(story: &Story, history: &History) -> Vec<Row> {
     let reading = Reading::new(history);
     let steps = steps::of_reading(story, &reading);
+    let sentences: BTreeMap<usize, &Step> = steps.iter().map(|step| (step.event, step)).collect();
+    let ranked = story.ranked();
     let mut rows = Vec::new();
     for (event, entry) in history.events.iter().enumerate() {
-        let sentence = steps.iter().find(|step| step.event == event && step.at == entry.at);
+        let sentence = sentences.get(&event).filter(|step| step.at == entry.at);
         let text = history.detail(event).map(str::to_owned);
         let text = text.or(sentence.map(|step| format!("{} {}", step.who, step.text)));
         let actor = reading.actor(event);
@@ -49,7 +53,7 @@ pub(super) fn rows(story: &Story, history: &History) -> Vec<Row> {
             token: token(&reading, &entry.what),
             text: text.unwrap_or_default(),
         });
-        for finding in story.ranked().into_iter().filter(|found| found.event == Some(event)) {
+        for finding in ranked.iter().filter(|found| found.event == Some(event)) {
             rows.push(Row {
                 id: event,
                 t_ns: entry.at.as_nanos(),

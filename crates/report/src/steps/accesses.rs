@@ -8,9 +8,8 @@ use crate::reading::{AccessMark, Actor, Reading};
 /// Says how a resource answers an access.
 pub(super) fn tell(teller: &mut Teller<'_>, event: usize) {
     let reading = teller.reading;
-    let Some(access) = reading.accesses.iter().find(|access| access.mark.event == event) else {
-        return;
-    };
+    let place = reading.accesses.binary_search_by_key(&event, |access| access.mark.event);
+    let Ok(access) = place.map(|place| &reading.accesses[place]) else { return };
     let actor = Actor::Server(reading.resource_server(access.resource));
     let client = with_token(reading, access);
     let (weight, text) = match (access.access, access.outcome) {
