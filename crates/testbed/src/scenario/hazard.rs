@@ -86,7 +86,7 @@ section! {
 section! {
     /// Single threads stop for a while.
     pub struct RandomStall {
-        /// The thread; all of them if it is left out.
+        /// The thread; all workers if it is left out.
         thread?: String,
         /// When.
         ..trigger: Trigger,

@@ -16,6 +16,18 @@ pub struct Parsed {
     pub scenario: Scenario,
     /// Where it says so.
     pub places: Places,
+    file: usize,
+    settings: Vec<String>,
+}
+
+impl Parsed {
+    /// Makes an error about a part of the scenario that showed only later, when it was run.
+    #[must_use]
+    pub fn error(&self, path: &str, message: impl Into<String>) -> ScenarioError {
+        let mut error = ScenarioError::new(Code::NeverHappens, self.places.near(path), message);
+        set::attribute(&mut error, self.file, &self.settings);
+        error
+    }
 }
 
 /// Where the keys of a file stand.
@@ -105,7 +117,8 @@ impl Scenario {
             });
         }
         if errors.is_empty() {
-            return Ok(Parsed { scenario, places });
+            let (file, settings) = (text.len(), settings.to_vec());
+            return Ok(Parsed { scenario, places, file, settings });
         }
         for error in &mut errors {
             set::attribute(error, text.len(), settings);

@@ -62,7 +62,12 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
                 check.report(Code::BadValue, &at("by"), "the clock does not move", "not zero");
             }
         }
-        Fault::ClockRate(_) => check.not_available(path, "a change of a clock's rate"),
+        Fault::ClockRate(rate) => {
+            check.host(&at("host"), &rate.host);
+            let is_client = check.scenario.process(&rate.host).is_some();
+            anchor(check, path, &rate.anchor, is_client);
+            super::world::rate(check, &at("ppm"), rate.ppm);
+        }
         Fault::Outsider(sent) => outsider(check, path, sent),
         Fault::ForgetTokens(forget) => {
             let resource = &check.scenario.workload.resource.name;

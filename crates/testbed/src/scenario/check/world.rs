@@ -195,13 +195,14 @@ fn network(check: &mut Check<'_>) {
             let message = format!("the clock of `{}` is set twice", clock.host);
             check.report(Code::BadValue, &format!("{path}.host"), message, "already set above");
         }
-        if clock.rate_ppm.abs() > 500_000 {
-            check.report(
-                Code::BadValue,
-                &format!("{path}.rate_ppm"),
-                "the rate is out of its range",
-                "between -500000 and 500000",
-            );
-        }
+        rate(check, &format!("{path}.rate_ppm"), clock.rate_ppm);
+    }
+}
+
+/// Asks that a clock runs at half to one and a half times its proper rate.
+pub(super) fn rate(check: &mut Check<'_>, path: &str, ppm: i64) {
+    if ppm.abs() > 500_000 {
+        let label = "between -500000 and 500000";
+        check.report(Code::BadValue, path, "the rate is out of its range", label);
     }
 }

@@ -100,7 +100,7 @@ const BROKEN: &[(&str, &str)] = &[
         "a command that nobody knows",
         "[[fault]]\noutsider = { server = \"r1\", at = \"1s\", command = \"DLE lock:orders\" }",
     ),
-    ("not yet: a rate", "[[fault]]\nclock-rate = { host = \"r1\", at = \"1s\", ppm = 500 }"),
+    ("a rate too high", "[[fault]]\nclock-rate = { host = \"r1\", at = \"1s\", ppm = 900000 }"),
     ("not yet: a topology", "[store]\nredis = { topology = \"sentinel\" }"),
     ("single with three nodes", "[store]\nredis = { nodes = 3 }"),
     ("an odd too high", "[hazard]\nlose = { odds = \"3/2\" }"),
