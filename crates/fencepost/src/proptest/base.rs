@@ -82,13 +82,15 @@ fn ends(count: u32) -> Vec<u32> {
 pub(super) fn changes(history: &History, from: Instant, longest: Duration) -> Vec<Instant> {
     let mut changes = Vec::new();
     for event in &history.events {
-        match event.what {
-            What::KeySet { deadline, .. } => changes.extend([event.at, deadline]),
-            What::KeyGone { .. }
-            | What::Acquired { .. }
-            | What::ReleaseInvoked { .. }
-            | What::Accessed { outcome: AccessOutcome::Accepted, .. } => changes.push(event.at),
-            _ => {}
+        if let What::KeySet { deadline, .. } = event.what {
+            changes.extend([event.at, deadline]);
+        }
+        if let What::KeyGone { .. }
+        | What::Acquired { .. }
+        | What::ReleaseInvoked { .. }
+        | What::Accessed { outcome: AccessOutcome::Accepted, .. } = event.what
+        {
+            changes.push(event.at);
         }
     }
     let to = from + longest;

@@ -117,7 +117,15 @@ impl Drawer {
                 let size = i64::try_from(part(200_000_000, raw.size)).unwrap_or(0);
                 Value::Step(if raw.aim.is_multiple_of(2) { size } else { -size })
             }
-            _ => Value::Length(self.length(kind, raw, &site, anchor, before)),
+            FaultKind::Pause
+            | FaultKind::Stall
+            | FaultKind::Crash
+            | FaultKind::Delay
+            | FaultKind::Cut
+            | FaultKind::Partition
+            | FaultKind::Restart
+            | FaultKind::ServerStall
+            | FaultKind::Operation => Value::Length(self.length(kind, raw, &site, anchor, before)),
         };
         Some(Deviation { site, anchor, value })
     }
@@ -206,16 +214,20 @@ impl Drawer {
         before: &[Deviation],
     ) -> Option<Duration> {
         let longest = self.bound.longest;
-        let (site, value) = match kind {
-            FaultKind::Delay => (site.replace("net.delay@", "net.loss@"), Value::Pick(1)),
-            FaultKind::Pause | FaultKind::Crash => (site.to_owned(), Value::Length(Duration::MAX)),
-            _ => (site.to_owned(), Value::Length(longest)),
+        // With the fault for as long as can be, the rest of the world does what it does without
+        // the actor; a message that never comes is one that is delayed for ever.
+        let is_for_ever = matches!(kind, FaultKind::Pause | FaultKind::Crash);
+        let (site, value) = if kind == FaultKind::Delay {
+            (site.replace("net.delay@", "net.loss@"), Value::Pick(1))
+        } else {
+            let length = if is_for_ever { Duration::MAX } else { longest };
+            (site.to_owned(), Value::Length(length))
         };
-        let mut plan = before.to_vec();
-        plan.push(Deviation { site: site.clone(), anchor, value });
-        if plan[..before.len()].iter().any(|d| d.site == site && d.anchor == anchor) {
+        if before.iter().any(|other| other.site == site && other.anchor == anchor) {
             return None;
         }
+        let mut plan = before.to_vec();
+        plan.push(Deviation { site, anchor, value });
         let recorded = self.record(&plan);
         let from = self.begins(&recorded, &plan[before.len()])?;
         let changes = changes(&recorded.history, from, longest);
@@ -225,8 +237,7 @@ impl Drawer {
         (aimed > from.as_nanos()).then(|| Duration::from_nanos(aimed - from.as_nanos()))
     }
 
-    /// Returns when a fault of a recorded run began: just before the first event that it makes
-    /// differ is good enough.
+    /// Returns when a fault of a recorded run began.
     fn begins(&self, recorded: &Recorded, fault: &Deviation) -> Option<Instant> {
         let found = crate::story::begins(fault, &recorded.history)?;
         Some(recorded.history.events[found].at)

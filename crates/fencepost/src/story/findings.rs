@@ -20,15 +20,19 @@ pub(super) fn who(finding: &Finding, history: &History) -> [String; 2] {
 
 /// Finds who made an attempt of which the checkers did not know that yet.
 fn asker(attempt: GrantId, history: &History) -> Option<ThreadId> {
-    history.events.iter().find_map(|event| match event.what {
-        What::Acquired { thread, grant, .. }
+    if attempt == GrantId::NONE {
+        return None;
+    }
+    history.events.iter().find_map(|event| {
+        if let What::Acquired { thread, grant, .. }
         | What::Refused { thread, grant, .. }
-        | What::AcquireUnknown { thread, grant, .. }
-            if grant == attempt && attempt != GrantId::NONE =>
+        | What::AcquireUnknown { thread, grant, .. } = event.what
+            && grant == attempt
         {
             Some(thread)
+        } else {
+            None
         }
-        _ => None,
     })
 }
 
