@@ -139,9 +139,9 @@ impl Check<'_> {
 
     /// Asks for a client and a server, in either order; returns the client's name.
     fn link<'b>(&mut self, paths: [&str; 2], ends: [&'b str; 2]) -> Option<&'b str> {
-        let known = [self.client_names(), self.scenario.server_names()].concat();
         for (path, name) in paths.into_iter().zip(ends) {
-            if !known.iter().any(|known| known == name) {
+            if self.scenario.process(name).is_none() && self.scenario.server(name).is_none() {
+                let known = [self.client_names(), self.scenario.server_names()].concat();
                 self.unknown_name(path, "client or server", name, &known);
                 return None;
             }

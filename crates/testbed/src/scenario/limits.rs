@@ -14,3 +14,5 @@ pub(super) const THREADS: u64 = 10_000;
 pub(super) const FAULTS: usize = 10_000;
 /// The longest length of time, about eleven years: sums of several must not overflow.
 pub(super) const LENGTH: Duration = Duration::from_secs(100_000 * 3600);
+/// The most mistakes that are reported at once.
+pub(super) const MISTAKES: usize = 100;

@@ -6,6 +6,7 @@ use std::ops::Range;
 use toml::de::DeValue;
 
 use super::error::{Code, ScenarioError};
+use super::limits;
 use super::read::{Place, Places};
 use super::units::{self, BadLength};
 use super::value::Input;
@@ -20,9 +21,16 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Notes a mistake.
+    /// Notes a mistake, unless there are so many that nobody reads them.
     pub(super) fn report(&mut self, error: ScenarioError) {
-        self.errors.push(error);
+        if !self.is_full() {
+            self.errors.push(error);
+        }
+    }
+
+    /// Returns whether further mistakes are not noted.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= limits::MISTAKES
     }
 
     /// Returns how many mistakes have been noted.
@@ -59,7 +67,7 @@ impl Reader {
                 || known.code == Code::WrongType && contains(&known.span, &error.span)
         });
         if !follows {
-            self.errors.push(error);
+            self.report(error);
         }
     }
 
@@ -178,13 +186,14 @@ impl Reader {
     ) -> Option<T> {
         let names: Vec<&str> = all.iter().map(|word| name(*word)).collect();
         let text = self.text(input, &format!("one of {}", list(&names)))?;
-        self.find_word(input.span(), text, all, name)
+        self.find_word(input.span(), "", text, all, name)
     }
 
-    /// Finds one of some words.
+    /// Finds one of some words, which stands behind other text in its value.
     pub(super) fn find_word<T: Copy>(
         &mut self,
         span: Range<usize>,
+        before: &str,
         text: &str,
         all: &[T],
         name: fn(T) -> &'static str,
@@ -193,11 +202,12 @@ impl Reader {
         if found.is_none() {
             let names: Vec<&str> = all.iter().map(|word| name(*word)).collect();
             let message = format!("`{}` does not know the word `{text}`", self.key_name());
-            let mut error = ScenarioError::new(Code::UnknownWord, span, message)
+            let mut error = ScenarioError::new(Code::UnknownWord, span.clone(), message)
                 .label("not one of its words")
                 .note(format!("it knows {}", list(&names)));
             if let Some(near) = nearest(text, &names) {
-                error = error.help(format!("did you mean `{near}`?"));
+                let right = format!("\"{before}{near}\"");
+                error = error.help(format!("did you mean `{near}`?")).replace(span, right);
             }
             self.report(error);
         }

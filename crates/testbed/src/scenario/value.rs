@@ -208,7 +208,8 @@ impl Value for Whose {
             Some((who, word)) => (Some(who.trim().to_owned()), word),
             None => (None, text.trim()),
         };
-        let moment = reader.find_word(input.span(), word, Moment::ALL, Moment::name)?;
+        let before = who.as_ref().map_or(String::new(), |who| format!("{who} "));
+        let moment = reader.find_word(input.span(), &before, word, Moment::ALL, Moment::name)?;
         Some(Self { who, moment })
     }
 

@@ -60,6 +60,9 @@ impl Reader {
         known: &[&'static str],
         table: &Range<usize>,
     ) -> Option<&'static str> {
+        if self.is_full() {
+            return None;
+        }
         let (place, name) = (self.table_name(), key.get_ref());
         let message = format!("unknown key `{name}` in {place}");
         let mut error = ScenarioError::new(Code::UnknownKey, key.span(), message)

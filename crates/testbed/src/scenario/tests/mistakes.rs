@@ -200,3 +200,23 @@ fn settings_take_the_place_of_what_the_file_says() {
     }
     insta::assert_snapshot!(shown);
 }
+
+#[test]
+fn a_file_full_of_mistakes_is_refused_soon() {
+    let mut text = "[lock]\nstrategy = \"set-nx-px\"\n[workload]\n".to_owned();
+    for number in 0..40_000 {
+        text += &format!("retry_evry{number} = 1\n");
+    }
+    let errors = Scenario::parse(&text).expect_err("full of unknown keys");
+    assert_eq!(errors.len(), 100);
+}
+
+#[test]
+fn a_mistake_that_shows_in_a_run_has_a_place() {
+    let settings = ["fault.1.pause.when=renewed".to_owned()];
+    let parsed = Scenario::parse_with(FULL, &settings).expect("it is well formed");
+    let error = parsed.error("fault.1.pause.when", "never passed");
+    assert_eq!((error.source, &settings[0][error.span]), (Source::Set(0), "renewed"));
+    let error = parsed.error("fault.2.stall.thread", "unknown");
+    assert_eq!((error.source, &FULL[error.span]), (Source::File, "\"c2/renewer-2\""));
+}
