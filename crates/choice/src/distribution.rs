@@ -18,6 +18,15 @@ pub enum Distribution {
         /// The longest.
         max: Duration,
     },
+    /// Every multiple of a step in a range alike: how long things take in a world of ticks.
+    Steps {
+        /// The step.
+        step: Duration,
+        /// How many steps at least.
+        min: u32,
+        /// How many steps at most.
+        max: u32,
+    },
     /// Exponential: the gap to the next of events that come at a constant rate.
     Exponential {
         /// The mean.
@@ -50,6 +59,7 @@ impl Distribution {
             Self::Uniform { min, max } => {
                 Duration::from_nanos(min.as_nanos() + (max.as_nanos() - min.as_nanos()) / 2)
             }
+            Self::Steps { step, min, .. } => step.saturating_mul(u64::from(*min)),
             Self::Exponential { mean } => *mean,
             Self::LogNormal { p50, .. } => *p50,
             Self::Empirical(lengths) => {
@@ -67,6 +77,11 @@ impl Distribution {
             Self::Uniform { min, max } => {
                 let span = u128::from(max.as_nanos() - min.as_nanos()) + 1;
                 Duration::from_nanos(min.as_nanos() + high(span * u128::from(random)))
+            }
+            Self::Steps { step, min, max } => {
+                let count = u64::from(max.saturating_sub(*min)) + 1;
+                let more = high(u128::from(count) * u128::from(random));
+                step.saturating_mul(u64::from(*min) + more)
             }
             Self::Exponential { mean } => {
                 let nats = (u128::from(bits_of_surprise(random)) * LN_2) >> 32;

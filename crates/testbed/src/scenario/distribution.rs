@@ -86,6 +86,8 @@ impl Value for Distribution {
             Self::Exponential { mean } => Family::Exponential(Exponential { mean }).write(),
             Self::LogNormal { p50, p999 } => Family::LogNormal(LogNormal { p50, p999 }).write(),
             Self::Empirical(lengths) => Family::Measured(lengths).write(),
+            // Worlds of ticks are built by tests and benchmarks; no scenario is read as one.
+            Self::Steps { .. } => None,
         }
     }
 
