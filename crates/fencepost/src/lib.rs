@@ -26,7 +26,7 @@
 //! let run = fencepost::run(&scenario)?;
 //! assert_eq!(run.verdict, Verdict::Violated);
 //! assert!(run.recorded.brief.violated.contains(Kind::StaleWrite));
-//! assert!(run.is_minimal, "without the pause nothing goes wrong");
+//! assert!(run.is_minimal(), "without the pause nothing goes wrong");
 //! # Ok::<(), fencepost::Error>(())
 //! ```
 //!
@@ -50,6 +50,7 @@ mod tests;
 pub use bound::UpperBound;
 pub use counterexample::{Counterexample, counterexample};
 pub use error::Error;
+pub use reduce::Needed;
 pub use replay::replay;
 pub use run::{Origin, Run, run, run_on};
 pub use sample::{LEAST_RUNS, Sample, sample, sample_on};

@@ -36,6 +36,8 @@
 
 mod base;
 mod draw;
+#[cfg(test)]
+mod tests;
 mod trial;
 
 use std::fmt;

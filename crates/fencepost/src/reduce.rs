@@ -3,7 +3,7 @@
 //! This deliberately is no search: it tries to do without each fault, and without the drawn
 //! latencies, and claims no more than that.
 
-use fencepost_check::Kind;
+use fencepost_check::{Kind, KindSet};
 use fencepost_choice::{Deviation, Source};
 use fencepost_testbed::Testbed;
 
@@ -30,7 +30,7 @@ fn without(plan: &[Deviation], place: usize) -> Vec<Deviation> {
 fn attempt<T>(
     testbed: &mut Testbed,
     plan: Vec<Deviation>,
-    look: impl FnOnce(fencepost_check::KindSet) -> T,
+    look: impl FnOnce(KindSet) -> T,
 ) -> Result<T, Error> {
     let pinned = testbed.pinned().to_vec();
     testbed.set_pinned(plan);
@@ -39,18 +39,44 @@ fn attempt<T>(
     Ok(look(brief?.violated))
 }
 
-/// Returns whether leaving out any one fault of a violating plan gives a run without violation.
-pub(crate) fn is_minimal(testbed: &mut Testbed, plan: &[Deviation]) -> Result<bool, Error> {
-    let faults = plan.iter().filter(|deviation| is_fault(deviation)).count();
-    if faults == 0 || faults > MOST_FAULTS {
-        return Ok(false);
+/// What is known of the faults of a violated run after it was run again without each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Needed {
+    /// Nothing: there are no faults, or too many to try.
+    #[default]
+    Unknown,
+    /// Without any one of them nothing at all is violated.
+    Each,
+    /// Without any one of them the gravest violation is gone, though others may remain.
+    EachForGravest,
+    /// The gravest violation is there even without one of these, counted from 0.
+    NotAll(Vec<usize>),
+}
+
+/// Runs a violating plan again without each of its faults.
+pub(crate) fn needed(
+    testbed: &mut Testbed,
+    plan: &[Deviation],
+    gravest: Kind,
+) -> Result<Needed, Error> {
+    let faults: Vec<usize> = (0..plan.len()).filter(|place| is_fault(&plan[*place])).collect();
+    if faults.is_empty() || faults.len() > MOST_FAULTS {
+        return Ok(Needed::Unknown);
     }
-    for place in (0..plan.len()).filter(|place| is_fault(&plan[*place])) {
-        if attempt(testbed, without(plan, place), |violated| !violated.is_empty())? {
-            return Ok(false);
+    let mut spare = Vec::new();
+    let mut is_quiet = true;
+    for (number, place) in faults.into_iter().enumerate() {
+        let left = attempt(testbed, without(plan, place), |violated| violated)?;
+        is_quiet &= left.is_empty();
+        if left.contains(gravest) {
+            spare.push(number);
         }
     }
-    Ok(true)
+    Ok(match (spare.is_empty(), is_quiet) {
+        (true, true) => Needed::Each,
+        (true, false) => Needed::EachForGravest,
+        (false, _) => Needed::NotAll(spare),
+    })
 }
 
 /// Leaves out of a plan whatever its violation does not need.

@@ -5,7 +5,8 @@ use fencepost_report::Verdict;
 use fencepost_sim::Stop;
 use fencepost_testbed::{Judgement, Recorded, Testbed, judge, scenario::Scenario};
 
-use crate::{Error, reduce};
+use crate::Error;
+use crate::reduce::{self, Needed};
 
 /// One run with everything that is known of it.
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub struct Run {
     pub judgement: Judgement,
     /// Where its schedule comes from.
     pub origin: Origin,
-    /// Whether leaving out any one of its faults gives a run without violation.
-    pub is_minimal: bool,
+    /// Which of its faults its violation needs.
+    pub needed: Needed,
     /// How many faults it had when it was found, if some were left out since.
     pub shrunk_from: Option<usize>,
 }
@@ -97,10 +98,12 @@ pub(crate) fn complete(
     origin: Origin,
 ) -> Result<Run, Error> {
     let verdict = verdict(&recorded);
-    let is_minimal =
-        verdict == Verdict::Violated && reduce::is_minimal(testbed, &recorded.deviations)?;
+    let needed = match recorded.brief.violated.iter().next() {
+        Some(gravest) => reduce::needed(testbed, &recorded.deviations, gravest)?,
+        None => Needed::Unknown,
+    };
     let judgement = judge(scenario, &recorded);
-    Ok(Run { verdict, recorded, judgement, origin, is_minimal, shrunk_from: None })
+    Ok(Run { verdict, recorded, judgement, origin, needed, shrunk_from: None })
 }
 
 fn verdict(recorded: &Recorded) -> Verdict {
@@ -121,11 +124,29 @@ impl Run {
         self.recorded.deviations.iter().filter(|deviation| reduce::is_fault(deviation)).collect()
     }
 
-    /// Says what is known of the number of faults.
+    /// Returns whether leaving out any one of its faults gives a run without violation.
+    #[must_use]
+    pub fn is_minimal(&self) -> bool {
+        self.needed == Needed::Each
+    }
+
+    /// Says what is known of the faults.
     ///
     /// This is the same for a run and its replay, so it does not tell how many there were once.
     #[must_use]
     pub fn faults_claim(&self) -> Option<String> {
-        self.is_minimal.then(|| "no fault can be left out".to_owned())
+        let gravest = self.recorded.brief.violated.iter().next()?.name();
+        match &self.needed {
+            Needed::Unknown => None,
+            Needed::Each => Some("no fault can be left out".to_owned()),
+            Needed::EachForGravest => {
+                Some(format!("without any one of them there is no {gravest}"))
+            }
+            Needed::NotAll(spare) => {
+                let labels: Vec<String> =
+                    spare.iter().map(|number| format!("F{}", number + 1)).collect();
+                Some(format!("even without {} there is {gravest}", labels.join(" or ")))
+            }
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use fencepost_report::{Expected, Look, Verdict, block};
 
 use crate::{
-    Error, Kind, Origin, Run, Sample, Scenario, Telling, Testbed, UpperBound, counterexample,
-    replay, run, sample, sample_on, story,
+    Error, Kind, Needed, Origin, Run, Sample, Scenario, Telling, Testbed, UpperBound,
+    counterexample, replay, run, sample, sample_on, story,
 };
 
 const ZOMBIE: &str = r#"
@@ -60,8 +60,8 @@ fn a_superfluous_fault_is_noticed() {
     assert_eq!(run.verdict, Verdict::Violated);
     assert!(run.judgement.is_met(), "{}", run.judgement);
     assert_eq!(run.faults().len(), 2);
-    assert!(!run.is_minimal);
-    assert_eq!(run.faults_claim(), None);
+    assert_eq!(run.needed, Needed::NotAll(vec![1]));
+    assert_eq!(run.faults_claim().as_deref(), Some("even without F2 there is lost-update"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_sample_finds_leaves_out_and_replays() {
     assert_eq!(sample.bound(), None);
     let found = sample.found.expect("the verdict says so");
     assert!(matches!(found.origin, Origin::Sampled { seed: 7, .. }));
-    assert!(found.is_minimal);
+    assert!(found.is_minimal());
     assert_eq!(found.faults().len(), 1);
     assert_eq!(found.recorded.deviations.len(), 1, "latencies do not matter here");
 
@@ -178,6 +178,16 @@ fn bounds_are_rounded_up() {
     assert_eq!(after(10_000), "0.03 %");
     assert_eq!(after(1_000_000), "0.0003 %");
     assert!(UpperBound::after(100) > UpperBound::after(101));
+}
+
+#[test]
+fn a_restarted_client_is_not_two() {
+    let text = "[lock]\nstrategy = \"set-nx-px\"\n[[fault]]\n\
+                crash = { process = \"c1\", when = \"write-done\", restart_after = \"40s\" }";
+    let scenario = scenario(text);
+    let run = run(&scenario).expect("it runs");
+    let told = told(&scenario, &run);
+    assert!(told.contains("the effect of one job from c1 twice"), "{told}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn run(fault: &str) -> Run {
 fn a_late_release_deletes_the_successors_key() {
     let run = run("pause = { process = \"c1\", when = \"before-release\", for = \"26s\" }");
     assert!(run.recorded.brief.violated.contains(Kind::ForeignRelease));
-    assert!(run.is_minimal);
+    assert!(run.is_minimal());
 }
 
 #[test]

@@ -44,10 +44,11 @@ fn view(finding: &Finding, history: &History) -> FindingView {
         std::mem::swap(&mut older, &mut newer);
     }
     let lock = finding.lock.map(|lock| names.lock(lock).to_owned()).unwrap_or_default();
+    let resource = finding.resource.map(|resource| names.resource(resource).to_owned());
     FindingView {
         kind: finding.name().to_owned(),
         severity: finding.kind as u8,
-        sentence: sentence(finding, &older, &newer, &lock),
+        sentence: sentence(finding, [&older, &newer], &lock, resource.as_deref()),
         lock,
         older,
         newer,
@@ -55,17 +56,30 @@ fn view(finding: &Finding, history: &History) -> FindingView {
         tokens: finding.tokens.map(fencepost_history::Token::number),
         from: finding.from,
         to: finding.to,
-        resource: finding.resource.map(|resource| names.resource(resource).to_owned()),
+        resource,
         event: usize::try_from(finding.event).ok(),
     }
 }
 
 /// Says in its own words what the report has no sentence for.
-fn sentence(finding: &Finding, older: &str, newer: &str, lock: &str) -> Option<String> {
+fn sentence(
+    finding: &Finding,
+    [older, newer]: [&str; 2],
+    lock: &str,
+    resource: Option<&str>,
+) -> Option<String> {
     if finding.kind == Kind::Own {
         let who: Vec<&str> = [older, newer].into_iter().filter(|who| !who.is_empty()).collect();
         let of = if who.is_empty() { String::new() } else { format!(": {}", who.join(" and ")) };
         return Some(format!("{}{of}, at {} s of virtual time.", finding.name(), finding.from));
+    }
+    let is_same = finding.kind == Kind::DuplicateEffect && older == newer;
+    if is_same && let Some(resource) = resource {
+        return Some(format!(
+            "{resource} accepted the effect of one job from {older} twice, the second time at {} s \
+             of virtual time.",
+            finding.to
+        ));
     }
     let is_hidden = finding.kind == Kind::UnboundedWait && !newer.is_empty() && newer != older;
     is_hidden.then(|| {
