@@ -117,7 +117,9 @@ impl Block {
             self.put(&lead, &story.title, Tone::Strong);
         } else {
             self.put(&lead, &kinds, Tone::Finding);
-            self.put(&[("  ", Tone::Plain)], &story.title, Tone::Strong);
+            if !story.title.is_empty() {
+                self.put(&[("  ", Tone::Plain)], &story.title, Tone::Strong);
+            }
         }
         let mut source = story.scenario_name.clone();
         if !story.strategy.is_empty() {
@@ -126,7 +128,9 @@ impl Block {
         if story.expected == Expected::Met {
             source += "; as expected by [expect]";
         }
-        self.put(&[("  ", Tone::Plain)], &source, Tone::Muted);
+        if !source.is_empty() {
+            self.put(&[("  ", Tone::Plain)], &source, Tone::Muted);
+        }
         if let Expected::Missed(differences) = &story.expected {
             for difference in differences {
                 self.put(&[("  not as expected: ", Tone::Finding)], difference, Tone::Plain);
@@ -189,9 +193,8 @@ impl Block {
                 } else {
                     step.kinds.join(", ")
                 };
-                if let Some(line) = self.lines.last_mut() {
-                    line.0.push(Span { text: format!("   <- {kinds}"), tone: Tone::Finding });
-                }
+                let indent: usize = lead.iter().map(|(text, _)| text.width()).sum();
+                self.arrow(&kinds, indent);
             }
             self.exchanges(step, history, number.width() + at.width() + name.width());
         }
@@ -199,6 +202,20 @@ impl Block {
         if folded > 0 {
             let text = format!("and {folded} more, in the timeline");
             self.put(&[("       ", Tone::Plain)], &text, Tone::Muted);
+        }
+    }
+
+    /// Points at the line before, or below it where there is no room.
+    fn arrow(&mut self, kinds: &str, indent: usize) {
+        let text = format!("   <- {kinds}");
+        match self.lines.last_mut() {
+            Some(line) if line.to_string().width() + text.width() <= self.look.width => {
+                line.0.push(Span { text, tone: Tone::Finding });
+            }
+            _ => {
+                let pad = " ".repeat(indent.saturating_sub(3));
+                self.put(&[(&pad, Tone::Plain)], &text, Tone::Finding);
+            }
         }
     }
 
@@ -222,7 +239,9 @@ impl Block {
             self.put(&[("  seed      ", Tone::Muted)], seed, Tone::Plain);
         }
         self.put(&[("  hash      ", Tone::Muted)], &format!("{:#018x}", story.hash), Tone::Plain);
-        self.put(&[("  replay    ", Tone::Muted)], &story.command, Tone::Command);
+        if !story.command.is_empty() {
+            self.put(&[("  replay    ", Tone::Muted)], &story.command, Tone::Command);
+        }
         if let Some(page) = &story.page {
             self.put(&[("  timeline  ", Tone::Muted)], page, Tone::Plain);
         }

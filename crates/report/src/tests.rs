@@ -1,3 +1,5 @@
 mod block;
+mod drawing;
 mod page;
+mod palette;
 mod zombie;

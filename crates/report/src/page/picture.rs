@@ -1,6 +1,7 @@
 //! A drawing as an SVG element, inside a page or by itself.
 
 use crate::Story;
+use crate::canvas::px;
 use crate::canvas::svg::{Svg, escape, pixels, rules};
 use crate::palette::{Paint, Theme, variables};
 use crate::sentences::summary;
@@ -14,8 +15,11 @@ pub(super) fn inline(drawing: &Drawing, class: &str, label: &str, list: &str) ->
     let mut svg = Svg { links: true, ..Svg::default() };
     drawing.draw(&mut svg);
     let (width, height) = (pixels(drawing.width), pixels(drawing.height));
+    // A long drawing scrolls inside its figure before its words get too small.
+    let least = if drawing.width > px(1_000) { drawing.width / 100 * 85 } else { px(660) };
+    let least = pixels(least);
     format!(
-        "<svg class=\"{class}\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+        "<svg style=\"--least:{least}px\" class=\"{class}\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\" aria-labelledby=\"{label}\" aria-describedby=\"{list}\" \
          font-size=\"12\">\n{}</svg>",
         svg.body

@@ -247,12 +247,17 @@ impl<'a> Teller<'a> {
             }
             What::Stalled { thread, until: end } => {
                 let role = &names.threads[thread.index()].role;
-                let text = format!("its thread {role} stops {}; the others run on", until(end));
+                let text =
+                    format!("has its thread {role} stopped {}; the others run on", until(end));
                 (self.thread(thread), FAULT, text)
             }
             What::Unstalled { thread } => {
                 let role = &names.threads[thread.index()].role;
-                (self.thread(thread), TURN, format!("its thread {role} goes on where it stopped"))
+                (
+                    self.thread(thread),
+                    TURN,
+                    format!("has its thread {role} running again, where it stopped"),
+                )
             }
             What::Crashed { process } => {
                 let held = reading
@@ -284,16 +289,16 @@ impl<'a> Teller<'a> {
                 (Actor::Server(reading.resource_server(resource)), TURN, text)
             }
             What::ServerClock { server, by } => {
-                (Actor::Server(server), FAULT, format!("its clock jumps by {}", signed(by)))
+                (Actor::Server(server), FAULT, format!("has its clock jump by {}", signed(by)))
             }
             What::ProcessClock { process, by } => {
-                (Actor::Process(process), FAULT, format!("its clock jumps by {}", signed(by)))
+                (Actor::Process(process), FAULT, format!("has its clock jump by {}", signed(by)))
             }
             What::ServerRate { server, rate: by } => {
-                (Actor::Server(server), FAULT, format!("its clock runs {}", rate(by)))
+                (Actor::Server(server), FAULT, format!("has its clock run {}", rate(by)))
             }
             What::ProcessRate { process, rate: by } => {
-                (Actor::Process(process), FAULT, format!("its clock runs {}", rate(by)))
+                (Actor::Process(process), FAULT, format!("has its clock run {}", rate(by)))
             }
             What::LinkCut { process, server, until: end } => {
                 let server = reading.server_name(server);
@@ -351,7 +356,8 @@ impl<'a> Teller<'a> {
             }
             What::GivenUp { .. } => {
                 let text = format!("stops waiting for {server}{what}");
-                self.say_of(mark, call.thread, USUAL, text);
+                let weight = if self.reading.is_cut(call, call.sent.at) { DETAIL } else { USUAL };
+                self.say_of(mark, call.thread, weight, text);
             }
             _ => return,
         }

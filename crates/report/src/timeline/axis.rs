@@ -2,11 +2,12 @@
 
 use fencepost_history::{Duration, Instant};
 
-use super::frame::Kind;
+use super::frame::{Kind, Lane};
 use super::labels::{over, words};
 use super::{Layer, Orientation, Painter};
 use crate::canvas::{Anchor, Font, Point, Px, Rect, Shape, Stroke, px};
 use crate::palette::Paint;
+use crate::reading::StopKind;
 use crate::text::width;
 use crate::words::{clock, cut, rough};
 
@@ -32,11 +33,13 @@ impl Painter<'_> {
                 to: frame.point(last, lane.start),
                 stroke: edge,
             }];
-            shapes.push(Shape::Line {
-                from: frame.point(frame.origin, lane.line()),
-                to: frame.point(frame.end(), lane.line()),
-                stroke: Stroke::solid(Paint::Grid, 15),
-            });
+            for (from, to) in self.alive(lane) {
+                shapes.push(Shape::Line {
+                    from: frame.point(from, lane.line()),
+                    to: frame.point(to, lane.line()),
+                    stroke: Stroke::solid(Paint::Grid, 15),
+                });
+            }
             match frame.orientation {
                 Orientation::Wide => {
                     let y = lane.start + px(30);
@@ -67,29 +70,53 @@ impl Painter<'_> {
         self.add(Layer::Lane, String::new(), vec![Shape::Line { from, to, stroke }]);
     }
 
+    /// Returns the stretches in which a lane's line is drawn: a dead process has none.
+    fn alive(&self, lane: &Lane) -> Vec<(Px, Px)> {
+        let mut stretches = Vec::new();
+        let mut from = self.frame.origin;
+        for stop in &self.reading.stops {
+            let dead = stop.kind == StopKind::Crash && stop.actor == lane.actor;
+            if dead && stop.from.at <= self.selection.end {
+                stretches.push((from, self.frame.along(stop.from.at)));
+                from = self.frame.end();
+                if stop.ends && stop.to <= self.selection.end {
+                    from = self.frame.along(stop.to);
+                }
+            }
+        }
+        stretches.push((from, self.frame.end()));
+        stretches.retain(|(from, to)| from < to);
+        stretches
+    }
+
     pub(super) fn axis(&mut self) {
         let mut times: Vec<Instant> = Vec::new();
         times.extend(self.steps.iter().filter(|step| !step.kinds.is_empty()).map(|step| step.at));
         let numbered = self.steps.iter().filter(|step| step.number.is_some());
         times.extend(numbered.map(|step| step.at));
         times.extend(self.frame.scale.instants().map(|(at, _)| at));
-        let mut set: Vec<(Px, String)> = Vec::new();
+        let mut set: Vec<(Px, Px, String)> = Vec::new();
         for at in times.into_iter().filter(|&at| at <= self.selection.end) {
             let along = self.frame.along(at);
             let apart = match self.frame.orientation {
                 Orientation::Wide => APART.max(width(&clock(at), 12) + px(6)),
                 Orientation::Tall => px(16),
             };
-            if set.iter().all(|(other, _)| (other - along).abs() >= apart) {
-                set.push((along, clock(at)));
+            let near_end = self.frame.width() - width(&clock(at), 12) / 2 - px(3);
+            let center = match self.frame.orientation {
+                Orientation::Wide => along.min(near_end),
+                Orientation::Tall => along,
+            };
+            if set.iter().all(|(other, _, _)| (other - center).abs() >= apart) {
+                set.push((center, along, clock(at)));
             }
         }
         set.sort_unstable();
         let mut shapes = Vec::new();
-        for (along, text) in set {
+        for (center, along, text) in set {
             let (text_at, anchor, tick) = match self.frame.orientation {
                 Orientation::Wide => {
-                    let at = Point { x: along, y: px(12) };
+                    let at = Point { x: center, y: px(12) };
                     (
                         at,
                         Anchor::Middle,

@@ -4,6 +4,7 @@ use fencepost_history::{GrantId, Instant, What};
 
 use super::frame::{Frame, Lane};
 use super::labels::{over, words};
+use super::select::Alike;
 use super::{Layer, Orientation, Painter};
 use crate::canvas::{Anchor, Font, Lean, Point, Px, Rect, Shape, Stroke, px};
 use crate::palette::Paint;
@@ -214,24 +215,34 @@ impl Painter<'_> {
         for retries in &selection.retries {
             let Some(lane) = self.frame.lane(Actor::Process(retries.process)) else { continue };
             let Some(ends) = self.ends(retries.from, retries.to, false) else { continue };
+            let stopped = self.reading.stops.iter().any(|stop| {
+                stop.actor == lane.actor && stop.from.at < retries.to && retries.from < stop.to
+            });
+            if stopped && retries.what == Alike::Renewals {
+                // The strip is hatched there; the list of steps has the renewals.
+                continue;
+            }
             let (top, bottom) = lane.strip();
             let middle = i32::midpoint(top, bottom);
             let from = self.frame.point(ends.0, middle);
             let to = self.frame.point(ends.1, middle);
             let stroke = Stroke::dashed(Paint::Muted, 25, px(2), px(5));
             let count = retries.count;
-            let attempts = if count == 1 { "attempt" } else { "attempts" };
-            let title = format!("{}: {count} more {attempts}, all refused", lane.name);
+            let s = if count == 1 { "" } else { "s" };
+            let (long, short) = match retries.what {
+                Alike::Refused => {
+                    (format!("{count} more attempt{s}, all refused"), format!("{count} refused"))
+                }
+                Alike::Renewals => {
+                    (format!("{count} more renewal{s}"), format!("{count} renewal{s}"))
+                }
+            };
+            let title = format!("{}: {long}", lane.name);
             self.legend.retries = true;
             let shapes = vec![Shape::Line { from, to, stroke }];
             self.span(Layer::Bar, (retries.from, retries.to), &title, shapes);
             if self.frame.orientation == Orientation::Wide {
-                let texts = [
-                    format!("{count} more {attempts}, all refused"),
-                    format!("{count} more refused"),
-                    format!("{count} refused"),
-                    count.to_string(),
-                ];
+                let texts = [long, short, count.to_string()];
                 let bar = self.frame.rect(ends, (top, bottom));
                 let bar = Rect { x: bar.x + px(12), width: bar.width - px(12), ..bar };
                 let text = self.labels.inside(&texts, bar, words(Paint::Muted));
@@ -321,10 +332,7 @@ fn crash(frame: &Frame, lane: &Lane, ends: (Px, Px), restarts: bool) -> Vec<Shap
     let line = lane.line();
     let stroke = Stroke::solid(Paint::Violation, 26);
     let (a, b) = (ends.0 - px(6), ends.0 + px(6));
-    let erase = (line - px(2), line + px(2));
-    let rect = frame.rect((ends.0 + px(7), ends.1), erase);
     let mut shapes = vec![
-        Shape::Rectangle { rect, radius: 0, fill: Some(Paint::Background), stroke: None },
         Shape::Line {
             from: frame.point(a, line - px(6)),
             to: frame.point(b, line + px(6)),

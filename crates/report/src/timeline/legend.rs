@@ -42,7 +42,7 @@ impl Painter<'_> {
             (used.key, "server says so (truth)", key),
             (used.pause, "does not run", hatch),
             (used.crash, "crash", crash),
-            (used.retries, "refused attempts", dots),
+            (used.retries, "more of the same", dots),
             (used.cut, "cut off", cut),
             (used.lost, "message lost", lost),
             (used.read, "read", read),

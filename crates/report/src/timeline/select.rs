@@ -1,23 +1,33 @@
 //! What of a run is drawn: the time around the findings, and the calls that a reader needs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fencepost_history::{Duration, Instant, ProcessId, ThreadId, What};
+use fencepost_history::{Duration, GrantId, How, Instant, ProcessId, ServerId, ThreadId, What};
 
 use crate::Story;
-use crate::reading::{Ending, KeyEnd, Reading};
+use crate::reading::{Call, Ending, KeyEnd, Reading};
 use crate::steps::Step;
 
 /// The most calls that are drawn.
 const CALLS: usize = 300;
 
-/// Attempts that were refused and are drawn as one thing.
+/// Calls that are drawn as one thing.
 #[derive(Clone, Debug)]
 pub(super) struct Retries {
+    pub(super) what: Alike,
     pub(super) process: ProcessId,
     pub(super) from: Instant,
     pub(super) to: Instant,
     pub(super) count: usize,
+}
+
+/// What calls have in common that are drawn as one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// They asked for the lock in vain.
+    Refused,
+    /// They renewed the same key.
+    Renewals,
 }
 
 /// What is drawn.
@@ -35,7 +45,8 @@ pub(super) struct Selection {
 
 impl Selection {
     pub(super) fn new(story: &Story, reading: &Reading<'_>, steps: &[Step]) -> Self {
-        let (repeated, retries) = repeated(reading);
+        let (mut repeated, mut retries) = repeated(reading);
+        renewals(reading, &mut repeated, &mut retries);
         let late = latest(story, reading);
         let drawn = |index: &usize| {
             let call = &reading.calls[*index];
@@ -135,7 +146,13 @@ fn repeated(reading: &Reading<'_>) -> (BTreeSet<usize>, Vec<Retries>) {
                             last.to = entry.at;
                             last.count += 1;
                         }
-                        _ => folded.push(Retries { process, from, to: entry.at, count: 1 }),
+                        _ => folded.push(Retries {
+                            what: Alike::Refused,
+                            process,
+                            from,
+                            to: entry.at,
+                            count: 1,
+                        }),
                     }
                     calls.extend(mine);
                 }
@@ -151,17 +168,49 @@ fn repeated(reading: &Reading<'_>) -> (BTreeSet<usize>, Vec<Retries>) {
     (calls, folded)
 }
 
+/// Finds the renewals of each key between the first and the last one.
+fn renewals(reading: &Reading<'_>, calls: &mut BTreeSet<usize>, folded: &mut Vec<Retries>) {
+    let mut of: BTreeMap<(GrantId, ServerId), Vec<usize>> = BTreeMap::new();
+    for (index, call) in reading.calls.iter().enumerate() {
+        let [effect] = call.effects[..] else { continue };
+        let What::KeySet { by, owner, how: How::Extend, server, .. } =
+            reading.history.events[effect].what
+        else {
+            continue;
+        };
+        if by == owner && !is_odd(reading, call) {
+            of.entry((by, server)).or_default().push(index);
+        }
+    }
+    for (_, renewals) in of.into_iter().filter(|(_, renewals)| renewals.len() > 4) {
+        let middle = &renewals[1..renewals.len() - 1];
+        let (first, last) = (&reading.calls[middle[0]], &reading.calls[middle[middle.len() - 1]]);
+        folded.push(Retries {
+            what: Alike::Renewals,
+            process: reading.history.names.process_of(first.thread),
+            from: first.sent.at,
+            to: last.seen.map_or(last.sent.at, |mark| mark.at),
+            count: middle.len(),
+        });
+        calls.extend(middle);
+    }
+}
+
+/// Returns whether something befell a call that is worth seeing.
+fn is_odd(reading: &Reading<'_>, call: &Call<'_>) -> bool {
+    call.request_lost()
+        || call.reply_lost()
+        || reading.is_late(call.sent.at, call.arrives)
+        || call.replied.is_some_and(|sent| reading.is_late(sent.at, call.reply_arrives))
+}
+
 /// Returns the calls of an attempt, none if one of them is worth drawing by itself.
 fn attempt(reading: &Reading<'_>, thread: ThreadId, start: usize, end: usize) -> Vec<usize> {
     let calls = reading.calls_between(start, end);
     let mine: Vec<usize> = calls.filter(|&index| reading.calls[index].thread == thread).collect();
     let odd = mine.iter().any(|&index| {
         let call = &reading.calls[index];
-        call.request_lost()
-            || call.reply_lost()
-            || !call.effects.is_empty()
-            || reading.is_late(call.sent.at, call.arrives)
-            || call.replied.is_some_and(|sent| reading.is_late(sent.at, call.reply_arrives))
+        !call.effects.is_empty() || is_odd(reading, call)
     });
     if odd { Vec::new() } else { mine }
 }
