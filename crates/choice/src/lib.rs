@@ -12,6 +12,7 @@ mod choices;
 mod deviation;
 mod distribution;
 mod mix;
+mod sampler;
 
 #[cfg(test)]
 mod tests;
@@ -20,3 +21,4 @@ pub use choices::{Choices, PlanError, Planned, SiteId, Source};
 pub use deviation::{Anchor, Deviation, ParseDeviationError, Value};
 pub use distribution::Distribution;
 pub use mix::{RNG_SCHEME, RunKey, site_hash};
+pub use sampler::Sampler;

@@ -1,7 +1,7 @@
 use fencepost_history::Duration;
 use proptest::prelude::*;
 
-use crate::{Anchor, Choices, Deviation, Distribution, RunKey, Source, Value, site_hash};
+use crate::{Anchor, Choices, Deviation, Distribution, RunKey, Sampler, Source, Value, site_hash};
 
 #[test]
 fn the_scheme_has_golden_values() {
@@ -122,7 +122,35 @@ fn distributions_have_their_quantiles() {
     assert_eq!(measured.sample(u64::MAX).as_nanos(), 39);
 }
 
+#[test]
+fn steps_are_drawn_alike_and_nothing_between_them() {
+    let ticks = Distribution::Steps { step: Duration::from_millis(20), min: 1, max: 3 };
+    assert_eq!(ticks.nominal(), Duration::from_millis(20));
+    assert_eq!(ticks.sample(0), Duration::from_millis(20));
+    assert_eq!(ticks.sample(u64::MAX), Duration::from_millis(60));
+    let third = u64::MAX / 3;
+    for (count, random) in [(1, third - 1), (2, third + 1), (2, 2 * third - 1), (3, 2 * third + 1)]
+    {
+        assert_eq!(ticks.sample(random), Duration::from_millis(20 * count));
+    }
+}
+
 proptest! {
+    #[test]
+    fn a_tabulated_draw_is_close_to_the_distribution_s_own(random: u64) {
+        for distribution in [
+            Distribution::LogNormal {
+                p50: Duration::from_micros(500),
+                p999: Duration::from_millis(5),
+            },
+            Distribution::Exponential { mean: Duration::from_secs(2) },
+        ] {
+            let exact = distribution.sample(random).as_nanos();
+            let tabulated = Sampler::new(&distribution).sample(random).as_nanos();
+            prop_assert!(tabulated.abs_diff(exact) <= exact / 100 + 2_000_000);
+        }
+    }
+
     #[test]
     fn every_deviation_survives_its_text(nth in 1_u32.., nanos in 0..u64::MAX, by: i64) {
         let by = by.max(-i64::MAX);

@@ -89,6 +89,8 @@ pub struct KeyLock {
     pub renews_own_only: bool,
     /// By which clock the client knows when its lock ends.
     pub clock: LeaseClock,
+    /// Whether the client ever compares its clock with the lock's end.
+    pub checks_clock: bool,
 }
 
 impl KeyLock {
@@ -131,6 +133,12 @@ impl KeyLock {
             LeaseClock::Wall => client.wall().await,
             LeaseClock::Monotonic => WallTime::from_nanos(client.now().await.as_nanos()),
         }
+    }
+
+    /// Reads the clock before an attempt, if the client will ever want to know when its lock ends.
+    #[inline]
+    pub async fn starts(&self, client: &Client) -> WallTime {
+        if self.checks_clock { self.now(client).await } else { WallTime::NEVER }
     }
 
     /// Makes the grant of a successful attempt.

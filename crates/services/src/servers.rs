@@ -136,9 +136,7 @@ impl Services for Servers {
 
     fn describe_request(&self, server: ServerId, request: &Request) -> String {
         match request {
-            Request::Redis(request) => {
-                request.command.to_text(self.nodes[server.index()].names())
-            }
+            Request::Redis(request) => request.command.to_text(self.nodes[server.index()].names()),
             Request::Access(request) => {
                 self.resources[server.index() - self.nodes.len()].describe(request)
             }
@@ -149,9 +147,7 @@ impl Services for Servers {
         match reply {
             Reply::Redis(reply) => reply.to_text(self.nodes[server.index()].names()),
             Reply::Access { outcome: AccessOutcome::Accepted, .. } => "accepted".to_owned(),
-            Reply::Access { outcome: AccessOutcome::Deduplicated, .. } => {
-                "done already".to_owned()
-            }
+            Reply::Access { outcome: AccessOutcome::Deduplicated, .. } => "done already".to_owned(),
             Reply::Access { outcome: AccessOutcome::Refused, highest } => {
                 format!("refused: token {highest} has been seen")
             }

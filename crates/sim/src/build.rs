@@ -55,6 +55,7 @@ impl<S: Services> World<S> {
             spawned: Vec::new(),
             crashed: Vec::new(),
             cancelled: Vec::new(),
+            has_business: false,
             open_workers: 0,
             is_worker: Vec::new(),
             is_healed: false,
@@ -174,6 +175,6 @@ impl<S: Services> World<S> {
             latency: self.register(&format!("net.latency@{scope}"), Meaning::Latency(place)),
             loss: self.register(&format!("net.loss@{scope}"), Meaning::Loss(place)),
         };
-        Link::new(model.latency.clone(), model.loss_odds, scope, sites)
+        Link::new(&model.latency, model.loss_odds, scope, sites)
     }
 }

@@ -1,6 +1,6 @@
 //! What client code holds: its host's clocks, messages, sleep, work and notes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -23,12 +23,15 @@ use crate::world::World;
 /// another fault can fall. Between two steps code runs in no time at all.
 pub struct Client<S: Services> {
     core: Rc<RefCell<Core<S>>>,
+    /// Whether anybody wants to know of moments.
+    watches_moments: Rc<Cell<bool>>,
     thread: ThreadId,
 }
 
 impl<S: Services> Clone for Client<S> {
     fn clone(&self) -> Self {
-        Self { core: Rc::clone(&self.core), thread: self.thread }
+        let watches_moments = Rc::clone(&self.watches_moments);
+        Self { core: Rc::clone(&self.core), watches_moments, thread: self.thread }
     }
 }
 
@@ -38,8 +41,12 @@ impl<S: Services> Clone for Client<S> {
 pub struct TimedOut;
 
 impl<S: Services> Client<S> {
-    pub(crate) const fn new(core: Rc<RefCell<Core<S>>>, thread: ThreadId) -> Self {
-        Self { core, thread }
+    pub(crate) const fn new(
+        core: Rc<RefCell<Core<S>>>,
+        watches_moments: Rc<Cell<bool>>,
+        thread: ThreadId,
+    ) -> Self {
+        Self { core, watches_moments, thread }
     }
 
     /// Returns the thread that this is.
@@ -93,6 +100,9 @@ impl<S: Services> Client<S> {
     /// Passes a named moment; no step of its own.
     #[inline]
     pub fn mark(&self, moment: Moment) {
+        if !self.watches_moments.get() {
+            return;
+        }
         self.core.borrow_mut().world.pass(self.thread, moment);
     }
 
@@ -161,6 +171,7 @@ impl<S: Services> Client<S> {
                 state.used = 0;
                 world.timers[thread.index()] = Instant::NEVER.as_nanos();
                 world.cancelled.push(thread);
+                world.has_business = true;
             }
         })
     }
@@ -171,6 +182,7 @@ impl<S: Services> Client<S> {
             assert!(!world.threads[thread.index()].is_running, "a thread runs once at a time");
             world.threads[thread.index()].is_running = true;
             world.spawned.push(thread);
+            world.has_business = true;
         })
     }
 }
@@ -273,7 +285,7 @@ impl<'a, S: Services> Call<'a, S> {
             OpState::Replied => Ok(op.reply.take().expect("a reply is kept until it is seen")),
             OpState::TimerFired => {
                 let call = op.call;
-                world.emit(What::GivenUp { call });
+                world.mention(What::GivenUp { call });
                 Err(TimedOut)
             }
         };
@@ -333,7 +345,7 @@ impl<S: Services> World<S> {
         let (call, was_waiting) = (op.call, op.state == OpState::Waiting);
         op.deadline = Instant::NEVER;
         if call.0 != 0 && was_waiting {
-            self.emit(What::GivenUp { call });
+            self.mention(What::GivenUp { call });
         }
         self.close_slot(thread, slot);
     }

@@ -63,6 +63,10 @@ impl Clock {
         if wall == WallTime::NEVER {
             return Instant::NEVER;
         }
+        if self.rate == 0 {
+            let reading = wall.as_nanos().saturating_add_signed(self.offset.saturating_neg());
+            return Instant::from_nanos((self.since + reading).saturating_sub(self.base));
+        }
         let target = i128::from(wall.as_nanos()) - i128::from(self.offset) - i128::from(self.base);
         let gone = target * 1_000_000_000 / (1_000_000_000 + i128::from(self.rate));
         let at = (i128::from(self.since) + gone).max(0);

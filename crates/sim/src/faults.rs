@@ -172,6 +172,7 @@ pub(crate) enum Meaning {
 }
 
 impl Meaning {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other sites are nobody's process")]
     /// Returns the process at whose own events the site's deviations are anchored.
     pub(crate) fn process(self, threads: &[Thread]) -> Option<ProcessId> {
         match self {
@@ -184,6 +185,7 @@ impl Meaning {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other sites are no server's")]
     const fn server(self) -> Option<ServerId> {
         match self {
             Self::Restart(server)
@@ -195,6 +197,7 @@ impl Meaning {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other sites are no link's")]
     const fn link(self) -> Option<u32> {
         match self {
             Self::Latency(link)
@@ -297,6 +300,7 @@ impl<S: Services> World<S> {
     /// Carries out what is planned for the message that a link is about to carry; returns its
     /// latency and whether it is lost.
     #[cold]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the rest of a link's faults pass `inject`")]
     pub(crate) fn link_fault(&mut self, link: u32, latency: u64) -> (u64, bool) {
         let sent = self.links[link as usize].sent;
         let (mut latency, mut is_lost, mut next) = (latency, false, u32::MAX);
@@ -466,6 +470,7 @@ impl<S: Services> World<S> {
             self.timers[thread.index()] = Instant::NEVER.as_nanos();
         }
         self.crashed.push(process);
+        self.has_business = true;
         let at = self.now + down;
         if at != Instant::NEVER {
             self.open_workers += self.processes[process.index()].worker_count;

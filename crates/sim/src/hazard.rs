@@ -1,6 +1,6 @@
 //! Faults that come at random in seeded runs.
 
-use fencepost_choice::{Anchor, Distribution, Planned, RunKey, Value, site_hash};
+use fencepost_choice::{Anchor, Distribution, Planned, RunKey, Sampler, Value, site_hash};
 use fencepost_history::{Duration, Instant, Moment, ThreadId};
 
 use crate::faults::Meaning;
@@ -36,7 +36,9 @@ pub(crate) struct Armed {
     pub(crate) meaning: Meaning,
     pub(crate) site: fencepost_choice::SiteId,
     pub(crate) at: HazardAt,
-    pub(crate) magnitude: Distribution,
+    /// The gaps of [`HazardAt::Gap`], ready to draw.
+    pub(crate) gaps: Option<Sampler>,
+    pub(crate) magnitude: Sampler,
     pub(crate) is_backward: bool,
     /// The label's hash of its gaps or odds, and of its magnitudes.
     pub(crate) hashes: [u64; 2],
@@ -55,13 +57,18 @@ impl Armed {
             meaning,
             site,
             at: hazard.at.clone(),
-            magnitude: hazard.magnitude.clone(),
+            gaps: match &hazard.at {
+                HazardAt::Gap(gap) => Some(Sampler::new(gap)),
+                HazardAt::Moment(..) => None,
+            },
+            magnitude: Sampler::new(&hazard.magnitude),
             is_backward: hazard.is_backward,
             hashes: [hash("when"), hash("size")],
             drawn: 0,
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other magnitudes are lengths")]
     fn value(&self, key: RunKey) -> Value {
         let size = self.magnitude.sample(key.draw(self.hashes[1], self.drawn));
         match self.meaning {
@@ -93,11 +100,11 @@ impl<S: Services> World<S> {
 
     fn schedule_hazard(&mut self, place: usize, key: RunKey) {
         let hazard = &mut self.hazards[place];
-        let HazardAt::Gap(gap) = &hazard.at else {
+        let Some(gaps) = &hazard.gaps else {
             return;
         };
         hazard.drawn += 1;
-        let gap = gap.sample(key.draw(hazard.hashes[0], hazard.drawn));
+        let gap = gaps.sample(key.draw(hazard.hashes[0], hazard.drawn));
         let at = self.now + gap;
         if at == Instant::NEVER {
             return;

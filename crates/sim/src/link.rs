@@ -1,6 +1,6 @@
 //! The links between a process and a server, one way each.
 
-use fencepost_choice::{Distribution, SiteId, site_hash};
+use fencepost_choice::{Distribution, Sampler, SiteId, site_hash};
 use fencepost_history::Instant;
 
 /// One direction of a link.
@@ -18,9 +18,9 @@ pub(crate) struct Link {
     pub(crate) is_drawn: bool,
     /// The odds of a loss in seeded runs, of 2^64.
     pub(crate) loss_odds: u64,
-    pub(crate) latency_hash: u64,
-    pub(crate) loss_hash: u64,
-    pub(crate) latency: Distribution,
+    /// What one draw is keyed by that decides latency and loss.
+    pub(crate) hash: u64,
+    pub(crate) latency: Sampler,
     pub(crate) sites: LinkSites,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct LinkSites {
 
 impl Link {
     pub(crate) fn new(
-        latency: Distribution,
+        latency: &Distribution,
         loss_odds: u64,
         scope: &str,
         sites: LinkSites,
@@ -45,9 +45,8 @@ impl Link {
             fixed: latency.nominal().as_nanos(),
             is_drawn: !matches!(latency, Distribution::Fixed(_)),
             loss_odds,
-            latency_hash: site_hash(&format!("net.latency@{scope}")),
-            loss_hash: site_hash(&format!("net.loss@{scope}")),
-            latency,
+            hash: site_hash(&format!("net.latency@{scope}")),
+            latency: Sampler::new(latency),
             sites,
         }
     }

@@ -1,6 +1,6 @@
 //! The loop of a run: the next event, whoever it wakes, and what that tells.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fencepost_choice::{Choices, Deviation, PlanError, Planned, Source};
@@ -45,6 +45,8 @@ pub(crate) struct Core<S: Services> {
 /// A simulation that runs again and again in the same memory.
 pub struct Sim<S: Services> {
     core: Rc<RefCell<Core<S>>>,
+    /// Whether the present run wants to know of moments.
+    watches_moments: Rc<Cell<bool>>,
     tasks: Vec<Box<dyn Task>>,
     max_events: u64,
     /// Events of this run so far.
@@ -57,6 +59,7 @@ impl<S: Services> Sim<S> {
         let world = World::build(setup);
         Self {
             core: Rc::new(RefCell::new(Core { world, services })),
+            watches_moments: Rc::new(Cell::new(false)),
             tasks: Vec::new(),
             max_events: setup.max_events,
             steps: 0,
@@ -66,7 +69,7 @@ impl<S: Services> Sim<S> {
     /// Returns the access of a thread, for its code to keep.
     #[must_use]
     pub fn client(&self, thread: ThreadId) -> Client<S> {
-        Client::new(Rc::clone(&self.core), thread)
+        Client::new(Rc::clone(&self.core), Rc::clone(&self.watches_moments), thread)
     }
 
     /// Sets the code of all threads, in their order.
@@ -103,6 +106,8 @@ impl<S: Services> Sim<S> {
         core.world.choices.begin_planned(source, plan)?;
         core.world.arm_plan();
         core.world.arm_hazards();
+        let is_watched = core.world.is_recording || core.world.moment_hazards != 0;
+        self.watches_moments.set(is_watched);
         Ok(())
     }
 
@@ -228,13 +233,14 @@ impl<S: Services> Sim<S> {
         if self.tasks[thread.index()].poll() {
             self.core.borrow_mut().world.finish(thread);
         }
-        if self.core.borrow().world.has_business() {
+        if self.core.borrow().world.has_business {
             self.see_to_business();
         }
     }
 
     #[cold]
     fn see_to_business(&mut self) {
+        self.core.borrow_mut().world.has_business = false;
         loop {
             let (crashed, cancelled, spawned) = {
                 let world = &mut self.core.borrow_mut().world;
@@ -321,6 +327,7 @@ enum Wakes {
 impl<S: Services> Core<S> {
     /// Takes the next event.
     #[inline]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is rare is taken elsewhere")]
     fn advance(&mut self, until: Instant) -> (Wakes, Option<Stop>) {
         let world = &mut self.world;
         let (timer, thread) = world.soonest_timer();
@@ -381,7 +388,7 @@ impl<S: Services> Core<S> {
         world.requests.free(message);
         state.own += 1;
         let has_fault = state.own == state.next_fault;
-        world.emit(What::Applied { call: to.call, server });
+        world.mention(What::Applied { call: to.call, server });
         services.serve(to, &letter.payload, &mut ServerContext { world });
         if has_fault {
             world.server_fault(server);
@@ -447,6 +454,7 @@ impl<S: Services> Core<S> {
         Wakes::Nobody
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the door sends no other fault here")]
     fn strike_server(&mut self, place: u32) {
         let Self { world, services } = self;
         match world.server_faults[place as usize] {
@@ -502,11 +510,6 @@ impl<S: Services> World<S> {
         }
     }
 
-    #[inline(always)]
-    fn has_business(&self) -> bool {
-        !(self.crashed.is_empty() && self.spawned.is_empty() && self.cancelled.is_empty())
-    }
-
     fn threads_of(&self, process: ProcessId) -> impl Iterator<Item = ThreadId> + use<S> {
         let state = &self.processes[process.index()];
         (state.first_thread..state.first_thread + state.thread_count).map(ThreadId)
@@ -536,6 +539,7 @@ impl<S: Services> World<S> {
 
     /// Asks whether the second of two events that are due together comes first.
     #[cold]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "only messages tie")]
     fn choose_second(&mut self, is_tied: bool, timer_is_due: bool, thread: ThreadId) -> bool {
         let head = self.queue.peek().expect("something is queued").action;
         let site = match head {
@@ -546,7 +550,7 @@ impl<S: Services> World<S> {
             Action::Reply { message } => {
                 let process = self.threads[self.replies.get(message).to.thread.index()].process;
                 let of_timer = self.threads[thread.index()].process;
-                if !is_tied && !(timer_is_due && process == of_timer) {
+                if !(is_tied || timer_is_due && process == of_timer) {
                     return false;
                 }
                 self.processes[process.index()].sites.tie

@@ -18,23 +18,27 @@ impl<S: Services> World<S> {
         state.sent += 1;
         let mut latency = state.fixed;
         let mut is_lost = false;
+        let mut is_planned = state.sent == state.next_fault;
+        let cut_until = state.cut_until;
         if let Some(key) = self.choices.key() {
+            // One draw decides both: its upper bits the latency, its lower ones the loss.
+            let random = key.draw(state.hash, state.sent);
             if state.is_drawn {
-                latency = state.latency.sample(key.draw(state.latency_hash, state.sent)).as_nanos();
+                latency = state.latency.sample(random).as_nanos();
             }
-            if state.loss_odds != 0 && !self.is_healed {
-                is_lost = key.draw(state.loss_hash, state.sent) < state.loss_odds;
-            }
-            if self.choices.is_logging() && (latency != state.fixed || is_lost) {
+            is_lost = random << 32 < state.loss_odds && !self.is_healed;
+            let differs = latency != state.fixed || is_lost;
+            if differs && self.choices.is_logging() {
                 self.log_drawn(link, latency, is_lost);
             }
         }
-        if self.links[link as usize].sent == self.links[link as usize].next_fault {
+        if is_planned {
             let (planned_latency, is_planned_loss) = self.link_fault(link, latency);
             latency = planned_latency;
             is_lost |= is_planned_loss;
+            is_planned = self.links[link as usize].cut_until > self.now;
         }
-        if is_lost || self.links[link as usize].cut_until > self.now {
+        if is_lost || is_planned || cut_until > self.now {
             return Instant::NEVER;
         }
         leaves + Duration::from_nanos(latency)
@@ -141,7 +145,7 @@ impl<S: Services> World<S> {
         } else {
             self.retime(thread);
         }
-        self.emit(What::Seen { call: to.call });
+        self.mention(What::Seen { call: to.call });
         self.count_own(process);
         Some(thread)
     }

@@ -142,6 +142,8 @@ pub(crate) struct World<S: Services> {
     pub(crate) cancelled: Vec<ThreadId>,
     /// Processes that died and whose code has not been dropped.
     pub(crate) crashed: Vec<ProcessId>,
+    /// Whether one of the three lists above may hold something.
+    pub(crate) has_business: bool,
     /// Workers that have not finished.
     pub(crate) open_workers: u32,
     pub(crate) is_worker: Vec<bool>,
@@ -156,6 +158,14 @@ impl<S: Services> World<S> {
         event.hash_into(&mut self.hash);
         if self.is_recording || !what.is_detail() {
             self.events.push(event);
+        }
+    }
+
+    /// Tells a reader what follows from the events around it; it stays out of the hash.
+    #[inline(always)]
+    pub(crate) fn mention(&mut self, what: What) {
+        if self.is_recording {
+            self.events.push(Event { at: self.now, what });
         }
     }
 
@@ -214,9 +224,7 @@ impl<S: Services> World<S> {
         if self.is_recording {
             let process = self.threads[thread.index()].process;
             let step = self.processes[process.index()].own;
-            // Moments are labels on other events, so they stay out of the hash.
-            let what = What::Passed { thread, moment, step };
-            self.events.push(Event { at: self.now, what });
+            self.mention(What::Passed { thread, moment, step });
         }
         if self.moment_hazards & (1 << moment as u32) != 0 {
             self.strike_at_moment(thread, moment);
@@ -353,6 +361,7 @@ impl<S: Services> World<S> {
         self.spawned.clear();
         self.crashed.clear();
         self.cancelled.clear();
+        self.has_business = false;
         self.is_healed = false;
         self.timers.fill(u64::MAX);
         for link in &mut self.links {

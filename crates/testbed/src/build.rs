@@ -177,6 +177,7 @@ fn key_lock(scenario: &Scenario, behaviour: &Behaviour) -> KeyLock {
         request_timeout: or_ever(behaviour.request_timeout),
         renews_own_only: lock.renew_compare,
         clock: LeaseClock::Wall,
+        checks_clock: lock.deadline_check != scenario::DeadlineCheck::None,
     }
 }
 

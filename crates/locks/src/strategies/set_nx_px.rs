@@ -22,7 +22,7 @@ impl LockStrategy for SetNxPx {
     async fn acquire(&self, client: &Client, attempt: Attempt) -> Result<Grant, AcquireError> {
         let lock = &self.0;
         let (key, value, millis) = (lock.key, lock.value(&attempt), lock.ttl_millis);
-        let started = lock.now(client).await;
+        let started = lock.starts(client).await;
         let command = match lock.token {
             TokenSource::InAcquireScript | TokenSource::ReadLater => {
                 Command::AcquireWithToken { key, value, millis, counter: lock.counter }

@@ -20,7 +20,7 @@ pub struct SetNx(pub KeyLock);
 impl LockStrategy for SetNx {
     async fn acquire(&self, client: &Client, attempt: Attempt) -> Result<Grant, AcquireError> {
         let lock = &self.0;
-        let started = lock.now(client).await;
+        let started = lock.starts(client).await;
         let command = Command::SetNx { key: lock.key, value: lock.value(&attempt) };
         match lock.ask(client, attempt.id, command, Moment::AcquireSent).await {
             Some(RedisReply::Integer(1)) => {}
