@@ -14,17 +14,10 @@ fn zoo() -> (Story, fencepost_history::History) {
     let redis = ServerId(0);
     script.acquire(0, 0, 1, "c1");
     script.add(ms(3), What::Stalled { thread: ThreadId(0), until: ms(900) });
-    let sent = script.add(
-        ms(10),
-        What::Sent {
-            call: CallId(900),
-            thread: ThreadId(2),
-            server: redis,
-            arrives: Instant::NEVER,
-        },
-    );
-    script.add(ms(10), What::Dropped { call: CallId(900), leg: Leg::Request });
-    script.add(ms(1_010), What::GivenUp { call: CallId(900) });
+    let (call, thread, arrives) = (CallId(900), ThreadId(2), Instant::NEVER);
+    script.add(ms(10), What::Sent { call, thread, server: redis, arrives });
+    script.add(ms(10), What::Dropped { call, leg: Leg::Request });
+    script.add(ms(1_010), What::GivenUp { call });
     script.add(ms(20), What::ServerClock { server: redis, by: -5_000_000_000 });
     script.add(ms(30), What::LinkCut { process: ProcessId(3), server: redis, until: ms(4_000) });
     script.add(ms(40), What::Crashed { process: ProcessId(4) });
@@ -57,7 +50,6 @@ fn zoo() -> (Story, fencepost_history::History) {
     script.add(ms(121), What::Paused { process: ProcessId(1), until: Instant::NEVER });
     let mut history = script.history;
     history.end = ms(60_000);
-    assert!(sent < second);
     let finding = |kind: &str, from, to, event| FindingView {
         kind: kind.to_owned(),
         lock: "orders".to_owned(),
@@ -85,9 +77,9 @@ fn zoo() -> (Story, fencepost_history::History) {
 
 fn words(drawing: &Drawing) -> Vec<(String, Rect)> {
     let shapes = drawing.marks.iter().flat_map(|mark| &mark.shapes);
-    let texts = shapes.filter_map(|shape| match shape {
-        Shape::Text { text, .. } => Some((text.clone(), shape.text_box()?)),
-        _ => None,
+    let texts = shapes.filter_map(|shape| {
+        let Shape::Text { text, .. } = shape else { return None };
+        Some((text.clone(), shape.text_box()?))
     });
     texts.collect()
 }
