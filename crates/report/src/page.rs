@@ -7,11 +7,12 @@ pub(crate) mod picture;
 use fencepost_history::History;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::canvas::px;
 use crate::canvas::svg::rules;
 use crate::palette::{Theme, variables};
 use crate::reading::Reading;
 use crate::sentences::finding_sentence;
-use crate::timeline::{Orientation, layout};
+use crate::timeline::{Drawing, Orientation, layout};
 use crate::words::clock;
 use crate::{Expected, Step, Story, Verdict, sentences, steps};
 
@@ -25,6 +26,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 pub fn html(story: &Story, history: &History) -> String {
     let reading = Reading::new(history);
     let steps = steps::of_reading(story, &reading);
+    let wide = layout(story, history, Orientation::Wide);
+    let tall = layout(story, history, Orientation::Tall);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -38,8 +41,8 @@ pub fn html(story: &Story, history: &History) -> String {
             }
             body {
                 (header(story))
-                main {
-                    (figure(story, history))
+                main .long[wide.width > px(1_000)] {
+                    (figure(&wide, &tall))
                     (list(&steps))
                     (rest(story, &steps))
                 }
@@ -113,16 +116,13 @@ fn header(story: &Story) -> Markup {
     }
 }
 
-fn figure(story: &Story, history: &History) -> Markup {
-    let picture = |orientation, class| {
-        let drawing = layout(story, history, orientation);
-        PreEscaped(picture::inline(&drawing, class, "caption", "steps"))
-    };
+fn figure(wide: &Drawing, tall: &Drawing) -> Markup {
+    let picture = |drawing, class| PreEscaped(picture::inline(drawing, class, "caption", "steps"));
     html! {
         figure {
             div.scroll tabindex="0" role="group" aria-label="Timeline" {
-                (picture(Orientation::Wide, "wide"))
-                (picture(Orientation::Tall, "tall"))
+                (picture(wide, "wide"))
+                (picture(tall, "tall"))
             }
             figcaption id="caption" {
                 "Who believed what, and what was true. A dashed bar is a client's belief, a solid bar "

@@ -107,8 +107,12 @@ impl Painter<'_> {
                 Orientation::Wide => along.min(near_end),
                 Orientation::Tall => along,
             };
-            if set.iter().all(|(other, _, _)| (other - center).abs() >= apart) {
-                set.push((center, along, clock(at)));
+            let text = clock(at);
+            let fits = |(other, _, known): &(Px, Px, String)| {
+                (other - center).abs() >= apart && *known != text
+            };
+            if set.iter().all(fits) {
+                set.push((center, along, text));
             }
         }
         set.sort_unstable();

@@ -224,9 +224,6 @@ impl Painter<'_> {
             }
             let (top, bottom) = lane.strip();
             let middle = i32::midpoint(top, bottom);
-            let from = self.frame.point(ends.0, middle);
-            let to = self.frame.point(ends.1, middle);
-            let stroke = Stroke::dashed(Paint::Muted, 25, px(2), px(5));
             let count = retries.count;
             let s = if count == 1 { "" } else { "s" };
             let (long, short) = match retries.what {
@@ -238,16 +235,28 @@ impl Painter<'_> {
                 }
             };
             let title = format!("{}: {long}", lane.name);
-            self.legend.retries = true;
-            let shapes = vec![Shape::Line { from, to, stroke }];
-            self.span(Layer::Bar, (retries.from, retries.to), &title, shapes);
+            let mut text = None;
             if self.frame.orientation == Orientation::Wide {
-                let texts = [long, short, count.to_string()];
                 let bar = self.frame.rect(ends, (top, bottom));
                 let bar = Rect { x: bar.x + px(12), width: bar.width - px(12), ..bar };
-                let text = self.labels.inside(&texts, bar, words(Paint::Muted));
-                self.patched(text);
+                let texts = [long, short, count.to_string()];
+                text = self.labels.inside(&texts, bar, over(Paint::Muted));
             }
+            // The dots leave room for the words.
+            let taken = text.as_ref().and_then(Shape::text_box);
+            let gap = taken
+                .map_or((ends.1, ends.1), |taken| (taken.x - px(4), taken.x + taken.width + px(5)));
+            let stroke = Stroke::dashed(Paint::Muted, 25, px(2), px(5));
+            let mut shapes = Vec::new();
+            for (from, to) in [(ends.0, gap.0), (gap.1, ends.1)] {
+                if from < to {
+                    let (from, to) = (self.frame.point(from, middle), self.frame.point(to, middle));
+                    shapes.push(Shape::Line { from, to, stroke });
+                }
+            }
+            self.legend.retries = true;
+            self.span(Layer::Bar, (retries.from, retries.to), &title, shapes);
+            self.label(text);
         }
     }
 
