@@ -31,8 +31,9 @@
 //!     .expect("a release that compares and deletes in one step never hits another's key");
 //! ```
 //!
-//! The way to draw is described in "oracles" of the design: own events as anchors reach lock bugs
-//! tens of times sooner than wall-clock times, and critical magnitudes several times sooner still.
+//! Anchoring at own events loses nothing, since a pause only puts off what its actor does next,
+//! and it meets the bugs of locks far sooner than faults at random times would; so do critical
+//! magnitudes, since a lock goes wrong where two things happen at almost the same time.
 
 mod base;
 mod draw;
