@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command as Parser, CommandFactory, Subcommand, ValueEnum};
 
+use fencepost::LEAST_RUNS;
+
 use crate::exit;
 use crate::seed::Seed;
 use crate::terminal::Colour;
@@ -16,6 +18,7 @@ use crate::terminal::Colour;
 /// `fencepost run SCENARIO`.
 #[derive(Debug, clap::Parser)]
 #[command(name = "fencepost", version, after_long_help = exit::HELP, max_term_width = 100)]
+#[command(override_usage = "fencepost [OPTIONS] SCENARIO\n       fencepost [OPTIONS] COMMAND")]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct CommandLine {
     /// What to do.
@@ -90,7 +93,7 @@ pub(crate) struct Run {
     #[arg(value_name = "SCENARIO")]
     pub(crate) file: PathBuf,
     /// Run this many random schedules (30 at least), and stop at the first violation.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(30..))]
+    #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<u64>,
     /// What random draws start from: a number, 0x…, a commit hash, or `random`.
     #[arg(long, value_name = "SEED", default_value_t)]
@@ -176,6 +179,15 @@ pub(crate) struct Explain {
     /// A kind (stale-write), a verdict (none-found), or a code (E0103).
     #[arg(value_name = "WORD")]
     pub(crate) word: String,
+}
+
+/// Reads a number of runs.
+fn runs(text: &str) -> Result<u64, String> {
+    let runs = text.parse::<u64>().map_err(|_| "this is no number of runs".to_owned())?;
+    if runs < LEAST_RUNS {
+        return Err(format!("so few say nothing; {LEAST_RUNS} runs are the least"));
+    }
+    Ok(runs)
 }
 
 /// Reads the command line, or says why it cannot be read.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 /// How a command ends.
@@ -125,8 +125,8 @@ fn words(error: &io::Error) -> String {
     }
 }
 
-/// Shows a path as the user would type it.
+/// Shows a path as the user typed it, without parts that say nothing.
 pub(crate) fn shown(path: &Path) -> String {
-    let path: PathBuf = path.components().collect();
-    path.display().to_string()
+    let short: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    if short.as_os_str().is_empty() { ".".to_owned() } else { short.display().to_string() }
 }

@@ -58,6 +58,10 @@ fn carry_out(command_line: &CommandLine) -> ExitCode {
     let exit = exit.unwrap_or_else(|failure| {
         if !matches!(failure, Failure::Told(_)) {
             output.error(&failure.to_string());
+            // Whoever parses standard output finds the reason there, too.
+            if !output.is_human() && output.data(&results::Error::new(&failure)).is_err() {
+                return Exit::Output;
+            }
         }
         failure.exit()
     });

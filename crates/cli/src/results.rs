@@ -13,6 +13,20 @@ use crate::telling::Asked;
 /// The version of these documents; fields are only added within a major one.
 pub(crate) const SCHEMA: &str = "result/1";
 
+/// Why there is no result.
+#[derive(Debug, Serialize)]
+pub(crate) struct Error {
+    r#type: &'static str,
+    message: String,
+}
+
+impl Error {
+    /// Says why a command failed.
+    pub(crate) fn new(failure: &Failure) -> Self {
+        Self { r#type: "error", message: failure.to_string() }
+    }
+}
+
 /// What was run.
 #[derive(Debug, Serialize)]
 struct Head {

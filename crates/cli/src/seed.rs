@@ -6,20 +6,31 @@ use std::str::FromStr;
 
 /// What random draws start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seed(pub(crate) u64);
+pub(crate) struct Seed {
+    /// The number.
+    pub(crate) value: u64,
+    /// Whether it was drawn just now.
+    pub(crate) is_drawn: bool,
+}
 
 /// The seed where none is given: always the same, so that documentation reproduces.
 const DEFAULT: u64 = 0x5eed;
 
 impl Default for Seed {
     fn default() -> Self {
-        Self(DEFAULT)
+        Self::from(DEFAULT)
+    }
+}
+
+impl From<u64> for Seed {
+    fn from(value: u64) -> Self {
+        Self { value, is_drawn: false }
     }
 }
 
 impl fmt::Display for Seed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
+        write!(f, "{:#x}", self.value)
     }
 }
 
@@ -37,7 +48,7 @@ impl FromStr for Seed {
         } else {
             text.parse().ok().filter(|_| !text.starts_with('+'))
         };
-        let seed = read.map(Self);
+        let seed = read.map(|value| Self { value, is_drawn: text == "random" });
         seed.ok_or_else(|| "a seed is a number, 0x…, a commit hash, or `random`".to_owned())
     }
 }
@@ -48,7 +59,7 @@ mod tests {
 
     #[test]
     fn seeds_are_read_in_each_way() {
-        let read = |text: &str| text.parse::<Seed>().map(|seed| seed.0).ok();
+        let read = |text: &str| text.parse::<Seed>().map(|seed| seed.value).ok();
         assert_eq!(read("17"), Some(17));
         assert_eq!(read("0xff"), Some(255));
         assert_eq!(read("0123456789abcdef0123456789abcdef01234567"), Some(0x0123_4567_89ab_cdef));

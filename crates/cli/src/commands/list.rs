@@ -93,7 +93,7 @@ pub(crate) fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The longest name that text stands beside; where names are longer it stands below.
-const BESIDE: usize = 24;
+const BESIDE: usize = 30;
 
 fn lines(items: &[Item], width: usize) -> Vec<Line> {
     let longest = items.iter().map(|item| item.name.chars().count()).max().unwrap_or(0);

@@ -14,7 +14,7 @@ pub(crate) fn replay(command: &arguments::Replay, output: &mut Output) -> Result
     let parsed = source.parse_or_tell(output, &[])?;
     let scenario = &parsed.scenario;
     let recorded = scenario.replay.as_ref().and_then(|replay| replay.seed);
-    let seed = recorded.map_or(Seed::default(), |seed| Seed(seed.0));
+    let seed = recorded.map_or(Seed::default(), |seed| Seed::from(seed.0));
     let asked = Asked { source: &source, scenario, settings: &[], seed, report: &command.report };
     once(&asked, &parsed, output)
 }

@@ -80,7 +80,10 @@ fn sample(
         false => ControlFlow::Continue(()),
     };
     let folder = asked.open()?;
-    let sample = fencepost::sample(asked.scenario, asked.seed.0, runs, go_on);
+    if asked.seed.is_drawn {
+        output.note(&format!("the seed is {}", asked.seed));
+    }
+    let sample = fencepost::sample(asked.scenario, asked.seed.value, runs, go_on);
     let sample = sample.or_else(|error| Err(failure(&error, asked, parsed, output)?))?;
     let Some(run) = &sample.found else {
         if let Some(folder) = folder {
@@ -137,11 +140,13 @@ pub(crate) fn failure(
             let (FaultError::NeverPassed { number, .. }
             | FaultError::NoMessage { number, .. }
             | FaultError::Unknown { number, .. }) = fault;
+            let kind = number.checked_sub(1).and_then(|place| asked.scenario.fault.get(place));
+            let kind = kind.map_or("", fencepost::scenario::Fault::kind);
             let mistake = ScenarioError {
                 code: Code::NeverHappens,
                 message: fault.to_string(),
                 source: Place::File,
-                span: parsed.places.near(&format!("fault.{number}")),
+                span: parsed.places.near(&format!("fault.{number}.{kind}")),
                 label: "this fault would never take effect".to_owned(),
                 context: None,
                 help: Some("`fencepost list moments` says when each moment is passed".to_owned()),

@@ -153,7 +153,7 @@ fn tested(source: &Source, run: &Result<Run, fencepost::Error>) -> Tested {
     let run = match run {
         Ok(run) => run,
         Err(error) => {
-            let exit = if error.is_difference() { Exit::Differs } else { Exit::Usage };
+            let exit = if error.is_difference() { Exit::Differs } else { Exit::Violated };
             return Tested {
                 file,
                 ok: false,
