@@ -2,8 +2,8 @@
 //!
 //! [`run`] carries out the one schedule that a scenario pins down, [`sample`] tries seeded
 //! schedules, [`replay`] repeats a counterexample and insists that it is the same run, and
-//! [`story`] turns a run into what the reports tell. With the feature `proptest`, the module
-//! `proptest` draws plans of faults for property tests.
+//! [`story`] turns a run into what the reports tell. With the feature `proptest`, which is on by
+//! default, the module `proptest` draws plans of faults for property tests.
 //!
 //! A strategy of one's own implements [`LockStrategy`]; a checker of one's own implements
 //! [`Checker`]. Both are put into a [`Testbed`] and run by [`run_on`]; all that they need is
