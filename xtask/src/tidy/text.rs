@@ -34,9 +34,10 @@ pub(super) fn long_files(tree: &Tree) -> Vec<String> {
     files.map(|file| format!("{} has more than {LONG_FILE} lines", file.path)).collect()
 }
 
-/// Finds Rust lines that are too wide.
+/// Finds Rust lines that are too wide; tests quote output, which is as wide as it is.
 pub(super) fn columns(tree: &Tree) -> Vec<String> {
-    lines(tree, Source::is_rust, |line| line.chars().count() > LONGEST_LINE, "is too wide")
+    let written = |file: &Source| file.is_rust() && !file.path.contains("/tests/");
+    lines(tree, written, |line| line.chars().count() > LONGEST_LINE, "is too wide")
 }
 
 /// Finds marks of unfinished work.

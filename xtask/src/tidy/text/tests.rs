@@ -22,6 +22,7 @@ fn lengths() {
 fn wide_lines() {
     assert_eq!(columns(&tree("a.rs", &"x".repeat(101))).len(), 1);
     assert_eq!(columns(&tree("a.rs", &"é".repeat(100))).len(), 0);
+    assert_eq!(columns(&tree("a/tests/it.rs", &"x".repeat(101))).len(), 0);
     assert_eq!(columns(&tree("a.md", &"x".repeat(101))).len(), 0);
 }
 
