@@ -14,6 +14,7 @@ mod distribution;
 mod error;
 mod expect;
 mod fault;
+mod fuzz;
 mod hazard;
 mod limits;
 mod lock;
@@ -43,6 +44,7 @@ pub use fault::{
     ClockRate, ClockStep, Crash, Delay, Fault, ForgetTokens, Lose, Outsider, Partition, Pause,
     ServerRestart, ServerStall, Stall,
 };
+pub use fuzz::fuzz;
 pub use hazard::{
     Direction, Hazard, RandomClockStep, RandomCrash, RandomDelay, RandomLoss, RandomOutage,
     RandomPartition, RandomPause, RandomStall, Trigger,

@@ -49,10 +49,15 @@ pub(super) fn attribute(error: &mut ScenarioError, file: usize, settings: &[Stri
         .take()
         .filter(|(span, _)| span.start >= start)
         .map(|(span, label)| (shift(&span), label));
-    error.replacement = error
-        .replacement
-        .take()
-        .map(|replacement| Replacement { span: shift(&replacement.span), text: replacement.text });
+    let setting = &settings[index];
+    let replacement = error.replacement.take().filter(|change| change.span.start >= start);
+    error.replacement = replacement.map(|change| {
+        let span = shift(&change.span);
+        // A setting needs no quotes, so that none are put where there were none.
+        let is_bare = setting.get(span.clone()).is_some_and(|old| !old.starts_with('"'));
+        let text = change.text.trim_matches(|c| is_bare && c == '"').to_owned();
+        Replacement { span, text }
+    });
 }
 
 /// Returns where a setting starts: one byte behind what comes before, so that a place at the end

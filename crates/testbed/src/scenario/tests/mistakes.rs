@@ -1,5 +1,5 @@
 use super::{FULL, mistakes};
-use crate::scenario::{Code, Scenario, Source};
+use crate::scenario::{Code, Replacement, Scenario, Source};
 
 #[test]
 fn several_mistakes_are_reported_at_once() {
@@ -179,6 +179,8 @@ fn settings_take_the_place_of_what_the_file_says() {
         "fault.99.pause.for=12s".to_owned(),
         "lock.tll=20s".to_owned(),
         "lock.margin=3".to_owned(),
+        "lock.release=get_then_del".to_owned(),
+        "lock.on_loss=\"notifi\"".to_owned(),
         "title.x=3".to_owned(),
         "nothing".to_owned(),
         "lock..ttl=1s".to_owned(),
@@ -197,6 +199,9 @@ fn settings_take_the_place_of_what_the_file_says() {
             Source::Set(index) => &settings[index],
         };
         shown += &format!("{:?} {:?}: {error}\n", error.source, &text[error.span.clone()]);
+        if let Some(Replacement { span, text: right }) = &error.replacement {
+            shown += &format!("  {}{right}{}\n", &text[..span.start], &text[span.end..]);
+        }
     }
     insta::assert_snapshot!(shown);
 }

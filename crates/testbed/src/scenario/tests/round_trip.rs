@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::shipped::shipped;
 use super::{FULL, shown};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, fuzz};
 
 /// The words and values that stand in the whole scenario, to be put where others stand.
 fn tokens() -> Vec<String> {
@@ -38,7 +39,7 @@ proptest! {
 
     #[test]
     fn no_text_panics(text in "[\\PC\\n]{0,200}") {
-        let _ = Scenario::parse(&text);
+        fuzz(text.as_bytes());
     }
 
     #[test]
@@ -48,7 +49,7 @@ proptest! {
         let tokens = tokens();
         let text: String =
             picks.iter().map(|(pick, gap)| format!("{}{gap}", pick.get(&tokens))).collect();
-        let _ = Scenario::parse(&text);
+        fuzz(text.as_bytes());
     }
 
     #[test]
@@ -60,20 +61,25 @@ proptest! {
         for (from, to) in changes {
             text = text.replacen(&tokens[from.index(tokens.len())], &tokens[to.index(tokens.len())], 1);
         }
-        match Scenario::parse(&text) {
-            Ok(scenario) => {
-                let written = scenario.to_toml();
-                let again = Scenario::parse(&written);
-                prop_assert_eq!(again, Ok(scenario), "{}", written);
-            }
-            Err(errors) => {
-                for error in errors {
-                    prop_assert!(error.span.start <= error.span.end);
-                    prop_assert!(error.span.end <= text.len(), "{error} {:?}", error.span);
-                    prop_assert!(text.get(error.span.clone()).is_some());
-                }
+        fuzz(text.as_bytes());
+    }
+
+    #[test]
+    fn changed_bytes_of_a_shipped_scenario_are_refused_or_read_back_the_same(
+        file in any::<Index>(),
+        changes in proptest::collection::vec((any::<Index>(), any::<u8>(), 0_u8..3), 0..6),
+    ) {
+        let shipped = shipped();
+        let mut bytes = file.get(&shipped).1.clone().into_bytes();
+        for (place, byte, kind) in changes {
+            let place = place.index(bytes.len());
+            match kind {
+                0 => bytes[place] = byte,
+                1 => bytes.insert(place, byte & 0x7f),
+                _ => drop(bytes.remove(place)),
             }
         }
+        fuzz(&bytes);
     }
 
     #[test]
@@ -82,7 +88,7 @@ proptest! {
         while !FULL.is_char_boundary(end) {
             end -= 1;
         }
-        let _ = Scenario::parse(&FULL[..end]);
+        fuzz(&FULL.as_bytes()[..end]);
     }
 
     #[test]

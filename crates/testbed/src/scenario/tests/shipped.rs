@@ -5,7 +5,7 @@ use super::shown;
 use crate::scenario::Scenario;
 
 /// Returns the names and texts of the scenarios that come with the program.
-fn shipped() -> Vec<(String, String)> {
+pub(super) fn shipped() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
         .expect("the folder is there")
