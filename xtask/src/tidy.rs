@@ -19,6 +19,7 @@ const RULES: &[Rule] = &[
     ("homes", arrows::homes_of_packages),
     ("lints", arrows::workspace_lints),
     ("adr", dependencies::justified),
+    ("used", dependencies::used),
     ("licences", dependencies::licensed),
     ("bans", dependencies::banned),
     ("length", text::length),

@@ -5,8 +5,8 @@ use super::tree::{Package, Tree};
 /// What each crate may use of ours, by folder names. A crate that is not listed may use
 /// nothing.
 const ARROWS: &[(&str, &str)] = &[
-    ("choice", ""),
     ("history", ""),
+    ("choice", "history"),
     ("sim", "choice history"),
     ("redis", ""),
     ("services", "sim redis history"),
@@ -25,7 +25,6 @@ const HOMES: &[(&str, &str)] = &[
     ("mlua", "redis"),
     ("plotters", "report"),
     ("clap", "cli"),
-    ("anstream", "cli"),
     ("annotate-snippets", "cli"),
     ("signal-hook", "cli"),
     ("anyhow", "cli xtask"),

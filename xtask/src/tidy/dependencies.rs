@@ -32,6 +32,18 @@ pub(super) fn justified(tree: &Tree) -> Vec<String> {
     found
 }
 
+/// Finds dependencies of the workspace that no package uses.
+pub(super) fn used(tree: &Tree) -> Vec<String> {
+    let kinds = ["dependencies", "dev-dependencies", "build-dependencies"];
+    let takes = |name: &str| {
+        let all = tree.packages.iter().flat_map(|package| kinds.map(|kind| (package, kind)));
+        all.into_iter().any(|(package, kind)| package.dependencies(kind).contains(&name))
+    };
+    let shared = table(&tree.root, &["workspace", "dependencies"]);
+    let idle = shared.into_iter().flat_map(Table::keys).filter(|name| !takes(name));
+    idle.map(|name| format!("no package uses {name}")).collect()
+}
+
 /// Finds packages whose licence is not on the list of deny.toml.
 pub(super) fn licensed(tree: &Tree) -> Vec<String> {
     let rules = rules(tree);
