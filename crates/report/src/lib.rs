@@ -9,7 +9,6 @@
 
 mod block;
 pub mod canvas;
-mod faults;
 pub mod formats;
 pub mod page;
 pub mod palette;
@@ -25,6 +24,5 @@ mod words;
 mod tests;
 
 pub use block::{Line, Look, Span, Tone, block};
-pub use faults::faults;
 pub use steps::{Exchange, Step, steps};
 pub use story::{Expected, FaultView, FindingView, Story, Verdict};

@@ -24,6 +24,8 @@ pub(crate) use calls::Call;
 /// Who something happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Actor {
+    /// A lock that several servers hold together.
+    Lock(LockId),
     Process(ProcessId),
     Server(ServerId),
 }
@@ -218,6 +220,7 @@ impl<'h> Reading<'h> {
     /// Returns an actor's name.
     pub(crate) fn name(&self, actor: Actor) -> String {
         match actor {
+            Actor::Lock(lock) => self.history.names.lock(lock).to_owned(),
             Actor::Process(process) => self.history.names.process(process).to_owned(),
             Actor::Server(server) => self.server_name(server),
         }

@@ -17,6 +17,7 @@ mod labels;
 mod legend;
 mod messages;
 mod points;
+mod quorum;
 mod scale;
 mod select;
 
@@ -123,6 +124,7 @@ pub fn layout(story: &Story, history: &History, orientation: Orientation) -> Dra
     painter.numbers();
     painter.points();
     painter.bars();
+    painter.quorums();
     painter.messages();
     let bottom = painter.bands();
     let height = painter.legend(bottom);

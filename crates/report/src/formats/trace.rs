@@ -123,7 +123,7 @@ fn peer(reading: &Reading<'_>, event: usize) -> Option<String> {
             reading.server_name(call(id)?.server)
         }
         What::Dropped { call: id, .. } => match reading.actor(event)? {
-            Actor::Process(_) => reading.server_name(call(id)?.server),
+            Actor::Process(_) | Actor::Lock(_) => reading.server_name(call(id)?.server),
             Actor::Server(_) => names.thread(call(id)?.thread),
         },
         What::PeerSent { to, .. } => reading.server_name(to),

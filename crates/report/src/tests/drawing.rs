@@ -1,3 +1,5 @@
+#![expect(clippy::wildcard_enum_match_arm, reason = "tests pick the events that they change")]
+
 use fencepost_history::{
     Access, AccessOutcome, CallId, GrantId, How, Instant, JobId, Leg, LockId, ProcessId,
     ResourceId, ServerId, ThreadId, Token, What,
@@ -6,7 +8,7 @@ use fencepost_history::{
 use super::zombie::{Script, ms, zombie, zombie_of};
 use crate::canvas::{Rect, Shape};
 use crate::timeline::{Drawing, Layer, Orientation, layout};
-use crate::{FindingView, Story, Verdict, block, faults, steps};
+use crate::{FaultView, FindingView, Story, Verdict, block, steps};
 
 /// A run in which a bit of everything happens.
 fn zoo() -> (Story, fencepost_history::History) {
@@ -18,7 +20,7 @@ fn zoo() -> (Story, fencepost_history::History) {
     script.add(ms(10), What::Sent { call, thread, server: redis, arrives });
     script.add(ms(10), What::Dropped { call, leg: Leg::Request });
     script.add(ms(1_010), What::GivenUp { call });
-    script.add(ms(20), What::ServerClock { server: redis, by: -5_000_000_000 });
+    let clock = script.add(ms(20), What::ServerClock { server: redis, by: -5_000_000_000 });
     script.add(ms(30), What::LinkCut { process: ProcessId(3), server: redis, until: ms(4_000) });
     script.add(ms(40), What::Crashed { process: ProcessId(4) });
     script.add(ms(50), What::Restarted { process: ProcessId(4) });
@@ -69,7 +71,12 @@ fn zoo() -> (Story, fencepost_history::History) {
             finding("ghost-hold", 93, 30_000, foreign),
             finding("a-checker-of-ones-own", 94, 94, second),
         ],
-        faults: faults(&history),
+        faults: vec![FaultView {
+            label: "F1".to_owned(),
+            text: "step the clock of r1 by -5 s".to_owned(),
+            at: ms(20),
+            event: Some(clock),
+        }],
         ..Story::default()
     };
     (story, history)
@@ -100,6 +107,33 @@ fn words_never_lie_on_words_and_are_never_cut_off() {
             }
         }
     }
+}
+
+#[test]
+fn a_quorum_has_a_lane_of_its_own() {
+    let (story, mut history) = zombie();
+    history.names.servers.extend(["r2".to_owned(), "r3".to_owned()]);
+    let rules = &mut history.names.rules[0];
+    rules.servers = [0, 2, 3].map(ServerId).to_vec();
+    (rules.quorum, rules.independent) = (2, true);
+    let titles = |history| {
+        let marks = layout(&story, history, Orientation::Wide).marks;
+        marks.into_iter().filter(|mark| mark.title.contains("quorum")).count()
+    };
+    // The lane itself, and a stretch for each of both keys: one server alone is no quorum.
+    assert_eq!(titles(&history), 3);
+    let other = |event: &fencepost_history::Event| match event.what {
+        What::KeySet { lock, by, owner, deadline, how, commits, .. } => {
+            let server = ServerId(2);
+            let what = What::KeySet { server, lock, by, owner, deadline, how, commits };
+            vec![*event, fencepost_history::Event { at: event.at, what }]
+        }
+        _ => vec![*event],
+    };
+    history.events = history.events.iter().flat_map(other).collect();
+    history.details.clear();
+    let drawing = layout(&story, &history, Orientation::Wide);
+    assert!(drawing.marks.iter().any(|mark| mark.title.starts_with("a quorum agrees on c1")));
 }
 
 #[test]

@@ -23,6 +23,7 @@ impl Painter<'_> {
         };
         for lane in &frame.lanes {
             let role = match lane.kind {
+                Kind::Quorum => "lock (quorum)",
                 Kind::Client => "client",
                 Kind::Server => "lock server",
                 Kind::Resource => "resource",

@@ -22,6 +22,7 @@ const FOOT: Px = px(18);
 /// What a lane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
+    Quorum,
     Client,
     Server,
     Resource,
@@ -48,7 +49,7 @@ impl Lane {
         let rows = match self.kind {
             Kind::Client => self.holds.len(),
             Kind::Server => self.locks.len(),
-            Kind::Resource => 1,
+            Kind::Quorum | Kind::Resource => 1,
         };
         Px::try_from(rows.max(1)).unwrap_or(1)
     }
@@ -73,7 +74,7 @@ impl Lane {
     pub(super) fn line(&self) -> Px {
         match self.kind {
             Kind::Client => self.bars + ROW * self.rows() - px(1),
-            Kind::Server => self.bars + BAR / 2,
+            Kind::Quorum | Kind::Server => self.bars + BAR / 2,
             Kind::Resource => self.bars + px(16),
         }
     }
@@ -82,7 +83,7 @@ impl Lane {
     pub(super) fn strip(&self) -> (Px, Px) {
         match self.kind {
             Kind::Client => (self.line() + px(1), self.line() + px(1) + BAR),
-            Kind::Server | Kind::Resource => self.row(0),
+            Kind::Quorum | Kind::Server | Kind::Resource => self.row(0),
         }
     }
 
@@ -90,7 +91,7 @@ impl Lane {
     pub(super) fn foot(&self) -> Px {
         match self.kind {
             Kind::Client => self.strip().1,
-            Kind::Server => self.bars + ROW * self.rows() - px(2),
+            Kind::Quorum | Kind::Server => self.bars + ROW * self.rows() - px(2),
             Kind::Resource => self.bars + px(48),
         }
     }
@@ -98,7 +99,7 @@ impl Lane {
     /// Returns where messages leave and arrive, seen from another lane.
     pub(super) fn port(&self, other: &Self) -> Px {
         match self.kind {
-            Kind::Client | Kind::Resource => self.line(),
+            Kind::Quorum | Kind::Client | Kind::Resource => self.line(),
             Kind::Server if other.start < self.start => self.bars,
             Kind::Server => self.bars + ROW * self.rows() - px(2),
         }
@@ -147,6 +148,7 @@ impl Frame {
                 // Arrows end at the bars of servers, so their heads need room below the numbers.
                 Orientation::Wide if lane.kind == Kind::Server => start + px(26),
                 Orientation::Wide if lane.kind == Kind::Resource => start + px(6),
+                Orientation::Wide if lane.kind == Kind::Quorum => start + px(11),
                 Orientation::Wide => start + px(19),
                 Orientation::Tall => start + px(9) + spare / 2,
             };
@@ -156,6 +158,7 @@ impl Frame {
             let foot = lane.foot() - start;
             lane.size = match orientation {
                 Orientation::Wide if lane.kind == Kind::Resource => foot,
+                Orientation::Wide if lane.kind == Kind::Quorum => foot + px(11),
                 Orientation::Wide => foot + FOOT,
                 Orientation::Tall => (foot + px(8) + spare / 2).max(px(64) + spare),
             };
@@ -234,14 +237,17 @@ fn lanes(story: &Story, reading: &Reading<'_>, steps: &[Step], selection: &Selec
         };
         (Actor::Server(server), kind)
     });
-    let mut all: Vec<(Actor, Kind)> = clients.chain(servers).collect();
+    let shared = ids(names.rules.len()).map(LockId).filter(|&lock| super::quorum::has(names, lock));
+    let shared = shared.map(|lock| (Actor::Lock(lock), Kind::Quorum));
+    let mut all: Vec<(Actor, Kind)> = shared.chain(clients).chain(servers).collect();
     all.sort_by_key(|(_, kind)| *kind == Kind::Resource);
     let mut lanes = Vec::new();
     for (actor, kind) in all {
         let name = reading.name(actor);
         let holds = hold_rows(reading, actor, selection.end);
         let locks = locks(reading, actor);
-        let shown = !holds.is_empty()
+        let shown = kind == Kind::Quorum
+            || !holds.is_empty()
             || !locks.is_empty()
             || steps.iter().any(|step| step.number.is_some() && step.actor == actor)
             || reading.stops.iter().any(|stop| stop.actor == actor)
