@@ -39,7 +39,8 @@ const BROKEN: &[(&str, &str)] = &[
     ("no kind", "[[fault]]"),
     (
         "two kinds",
-        "[[fault]]\ncrash = { process = \"c1\", at = \"1s\" }\nlose = { from = \"c1\", to = \"r1\", nth = 1 }",
+        "[[fault]]\ncrash = { process = \"c1\", at = \"1s\" }\n\
+         lose = { from = \"c1\", to = \"r1\", nth = 1 }",
     ),
     ("a bare length", "[workload]\nwork = 5"),
     ("a bare fraction", "[workload]\nwork = 1.5"),
@@ -115,7 +116,8 @@ const BROKEN: &[(&str, &str)] = &[
     ("a period without watchdog", "[lock]\nstrategy = \"set-nx-px\"\nrenew_every = \"3s\""),
     (
         "a renewal too late",
-        "[lock]\nstrategy = \"set-nx-px\"\nttl = \"3s\"\nrenew = \"watchdog\"\nrenew_every = \"3s\"",
+        "[lock]\nstrategy = \"set-nx-px\"\nttl = \"3s\"\nrenew = \"watchdog\"\n\
+         renew_every = \"3s\"",
     ),
     ("a margin without check", "[lock]\nstrategy = \"set-nx-px\"\nmargin = \"3s\""),
     (

@@ -59,7 +59,8 @@ proptest! {
         let tokens = tokens();
         let mut text = FULL.to_owned();
         for (from, to) in changes {
-            text = text.replacen(&tokens[from.index(tokens.len())], &tokens[to.index(tokens.len())], 1);
+            let (from, to) = (from.index(tokens.len()), to.index(tokens.len()));
+            text = text.replacen(&tokens[from], &tokens[to], 1);
         }
         fuzz(text.as_bytes());
     }
