@@ -8,7 +8,9 @@ use crate::{fencepost, folder, said};
 fn the_block_in_a_hundred_columns() {
     let folder = folder();
     let assert = fencepost(folder.path(), "zombie.toml").assert();
-    assert.code(0).stdout_eq(str![[r#"
+    assert
+        .code(0)
+        .stdout_eq(str![[r#"
 ✕ VIOLATED  lost-update, stale-write, late-write, double-run, double-holder
   A paused holder writes after its lease has moved on
   zombie.toml, strategy set-nx-px; as expected by [expect]
@@ -52,14 +54,18 @@ fn the_block_in_a_hundred_columns() {
   assumed   a message takes 1 ms one way where no fault says else
             all clocks are right until a fault changes them
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]
 fn the_block_in_forty_columns() {
     let folder = folder();
     let command = fencepost(folder.path(), "zombie.toml").env("COLUMNS", "40");
-    command.assert().code(0).stdout_eq(str![[r#"
+    command
+        .assert()
+        .code(0)
+        .stdout_eq(str![[r#"
 ✕ VIOLATED  lost-update, stale-write,
             late-write, double-run,
             double-holder
@@ -142,7 +148,8 @@ fn the_block_in_forty_columns() {
             all clocks are right until a
             fault changes them
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]
@@ -204,7 +211,9 @@ fn tests_say_which_file_is_not_as_expected_and_why() {
         include_str!("files/zombie.toml").replace("\"lost-update\"]", "\"orphan-no-ttl\"]");
     std::fs::write(folder.path().join("altered.toml"), altered).unwrap();
     let assert = fencepost(folder.path(), "test altered.toml quiet.toml zombie.toml").assert();
-    assert.code(1).stdout_eq(str![[r#"
+    assert
+        .code(1)
+        .stdout_eq(str![[r#"
 NOT AS EXPECTED  altered.toml
     ✕ VIOLATED lost-update, stale-write, late-write, double-run, double-holder
     orphan-no-ttl did not occur
@@ -214,7 +223,8 @@ ok  zombie.toml
     ✕ VIOLATED lost-update, stale-write, late-write, double-run, double-holder
 3 files: 2 as expected, 1 NOT AS EXPECTED
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]

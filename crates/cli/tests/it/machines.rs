@@ -10,7 +10,9 @@ use crate::{fencepost, folder, said};
 fn a_run_as_one_document() {
     let folder = folder();
     let assert = fencepost(folder.path(), "zombie.toml --format json --no-report").assert();
-    assert.code(0).stdout_eq(str![[r#"
+    assert
+        .code(0)
+        .stdout_eq(str![[r#"
 {
   "schema": "result/1",
   "tool": "0.1.0",
@@ -113,7 +115,8 @@ fn a_run_as_one_document() {
   ]
 }
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]
@@ -137,7 +140,10 @@ fn a_run_as_lines() {
 fn a_sample_as_one_document() {
     let folder = folder();
     let line = "quiet.toml --runs 10000 --seed 7 --format json";
-    fencepost(folder.path(), line).assert().code(0).stdout_eq(str![[r#"
+    fencepost(folder.path(), line)
+        .assert()
+        .code(0)
+        .stdout_eq(str![[r#"
 {
   "schema": "result/1",
   "tool": "0.1.0",
@@ -165,7 +171,8 @@ fn a_sample_as_one_document() {
   "faults": []
 }
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]

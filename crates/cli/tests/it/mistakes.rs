@@ -145,7 +145,9 @@ fn mistakes_in_settings_point_into_the_setting() {
 fn programs_read_mistakes_as_data() {
     let folder = folder();
     let assert = fencepost(folder.path(), "broken.toml --format json").assert();
-    assert.code(2).stdout_eq(str![[r#"
+    assert
+        .code(2)
+        .stdout_eq(str![[r#"
 {
   "type": "error",
   "file": "broken.toml",
@@ -173,7 +175,8 @@ fn programs_read_mistakes_as_data() {
   ]
 }
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]

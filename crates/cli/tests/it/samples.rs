@@ -10,7 +10,10 @@ use crate::{fencepost, folder, made, said};
 fn nothing_found_is_told_with_its_bound() {
     let folder = folder();
     let line = "quiet.toml --runs 10000 --seed 0x7";
-    fencepost(folder.path(), line).assert().code(0).stdout_eq(str![[r#"
+    fencepost(folder.path(), line)
+        .assert()
+        .code(0)
+        .stdout_eq(str![[r#"
 ○ NONE FOUND  Two clients, one after the other
   quiet.toml, strategy set-nx-px
 
@@ -20,7 +23,8 @@ fn nothing_found_is_told_with_its_bound() {
   seed      0x7
   again     fencepost run quiet.toml --runs 10000 --seed 0x7
 
-"#]]).stderr_eq("");
+"#]])
+        .stderr_eq("");
 }
 
 #[test]
