@@ -50,7 +50,7 @@ use ::proptest::strategy::Strategy;
 use fencepost_choice::Deviation;
 use fencepost_history::Duration;
 use fencepost_sim::FaultKind;
-use fencepost_testbed::scenario::Scenario;
+use fencepost_testbed::{Testbed, scenario::Scenario};
 
 use draw::{Drawer, Raw};
 
@@ -132,9 +132,25 @@ pub fn plans(scenario: &Scenario) -> impl Strategy<Value = Plan> + use<> {
 ///
 /// If a fault of the scenario's own cannot be placed, or the bound has no kinds.
 pub fn plans_within(scenario: &Scenario, bound: Bound) -> impl Strategy<Value = Plan> + use<> {
+    let testbed = Testbed::new(scenario).expect("the scenario's own faults have places");
+    plans_on(testbed, scenario, bound)
+}
+
+/// Draws plans of faults for a testbed with a strategy of one's own, inside a bound.
+///
+/// Such a strategy has own events of its own, so plans must be drawn by looking at its runs.
+///
+/// # Panics
+///
+/// If the bound has no kinds.
+pub fn plans_on(
+    testbed: Testbed,
+    scenario: &Scenario,
+    bound: Bound,
+) -> impl Strategy<Value = Plan> + use<> {
     assert!(!bound.kinds.is_empty(), "a bound has at least one kind of fault");
     let faults = vec(Raw::any(), 0..=bound.faults);
-    let drawer = Rc::new(Drawer::new(scenario, bound));
+    let drawer = Rc::new(Drawer::new(testbed, scenario, bound));
     faults.prop_map(move |raw| drawer.plan(&raw))
 }
 

@@ -63,8 +63,7 @@ pub(super) struct Drawer {
 }
 
 impl Drawer {
-    pub(super) fn new(scenario: &Scenario, bound: Bound) -> Self {
-        let mut testbed = Testbed::new(scenario).expect("the scenario's own faults have places");
+    pub(super) fn new(mut testbed: Testbed, scenario: &Scenario, bound: Bound) -> Self {
         let recorded = testbed.record(Source::Benign, &[]).expect("nothing is planned");
         let work = scenario.workload.common.work.as_nanos();
         Self {

@@ -3,10 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ::proptest::prelude::*;
-use ::proptest::test_runner::{Config, TestRunner};
+use ::proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 
-use super::{Bound, Plan, Trial, plans, plans_within};
-use crate::{FaultKind, Kind, KindSet, Scenario, Source, Testbed};
+use super::{Bound, Plan, Trial, plans, plans_on, plans_within};
+use crate::{
+    AcquireError, Attempt, Client, FaultKind, Grant, KeyLock, Kind, KindSet, LockStrategy,
+    Scenario, Source, Testbed, Token,
+};
 
 const PLAIN: &str = r#"
 [lock]
@@ -24,9 +27,7 @@ fn scenario() -> Scenario {
 
 fn runner(cases: u32) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let seed = ::proptest::test_runner::TestRng::deterministic_rng(
-        ::proptest::test_runner::RngAlgorithm::ChaCha,
-    );
+    let seed = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     TestRunner::new_with_rng(config, seed)
 }
 
@@ -67,6 +68,33 @@ fn plans_find_many_kinds_of_trouble() {
     for kind in [Kind::DoubleHolder, Kind::StaleWrite, Kind::ForeignRelease, Kind::LostUpdate] {
         assert!(found.get().contains(kind), "{kind} was never found, only {}", found.get());
     }
+}
+
+/// A lock whose clients do not look at what the others do.
+struct NoLock(KeyLock);
+
+impl LockStrategy for NoLock {
+    async fn acquire(&self, client: &Client, attempt: Attempt) -> Result<Grant, AcquireError> {
+        let started = self.0.now(client).await;
+        Ok(self.0.grant(&attempt, started, Token::NONE))
+    }
+
+    async fn release(&self, _: &Client, _: &Grant) {}
+}
+
+#[test]
+fn a_strategy_of_ones_own_has_its_own_plans() {
+    let text = PLAIN.replace("\"watchdog\"", "\"off\"");
+    let scenario = Scenario::parse(&text).expect("the scenario is well formed");
+    let testbed = || Testbed::with_strategy(&scenario, NoLock).expect("it has no faults");
+    let bound = Bound { faults: 1, kinds: vec![FaultKind::Pause], ..Bound::of(&scenario) };
+    let trial = Trial::new(&scenario, "no-lock").on(testbed());
+    let failure = runner(10).run(&plans_on(testbed(), &scenario, bound), |plan| {
+        crate::assert_safe!(plan, trial);
+        Ok(())
+    });
+    let Err(TestError::Fail(_, smallest)) = failure else { panic!("no lock holds nothing") };
+    assert_eq!(smallest, Plan::default());
 }
 
 #[test]
