@@ -11,11 +11,13 @@ const STORIES: &[(&str, bool)] = &[
     ("zombie-writer", true),
     ("zombie-writer-fenced", true),
     ("plain-del-after-pause", false),
-    ("work-outlives-ttl", false),
-    ("watchdog-crash", false),
     ("get-then-del-race", false),
-    ("late-write-in-flight", false),
     ("setnx-expire-crash", false),
+    ("work-outlives-ttl", false),
+    ("watchdog", false),
+    ("long-ttl-dead-wait", false),
+    ("fence-token-read-later", false),
+    ("late-write-in-flight", false),
 ];
 
 /// The files of a story that are kept.
