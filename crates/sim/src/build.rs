@@ -59,6 +59,8 @@ impl<S: Services> World<S> {
             open_workers: 0,
             is_worker: Vec::new(),
             is_healed: false,
+            max_steps: u32::try_from(setup.max_events).unwrap_or(u32::MAX),
+            has_too_many_steps: false,
         };
         for process in &setup.processes {
             world.add_process(process);

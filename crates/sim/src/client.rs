@@ -91,13 +91,18 @@ impl<S: Services> Client<S> {
         self.step(move |world| world.emit(what))
     }
 
-    /// Tells what happened together with the operation before; no step of its own.
+    /// Tells what happened together with the operation before; no step of its own. Code that
+    /// died at that operation tells nothing.
     #[inline]
     pub fn tell(&self, what: What) {
-        self.core.borrow_mut().world.emit(what);
+        let world = &mut self.core.borrow_mut().world;
+        if world.threads[self.thread.index()].is_running {
+            world.emit(what);
+        }
     }
 
-    /// Passes a named moment; no step of its own.
+    /// Passes a named moment; no step of its own. A hazard that strikes here is replayed right
+    /// after the last own event, so code that also tells something marks first.
     #[inline]
     pub fn mark(&self, moment: Moment) {
         if !self.watches_moments.get() {
@@ -170,6 +175,7 @@ impl<S: Services> Client<S> {
                 state.is_running = false;
                 state.used = 0;
                 world.timers[thread.index()] = Instant::NEVER.as_nanos();
+                world.open_workers -= u32::from(world.is_worker[thread.index()]);
                 world.cancelled.push(thread);
                 world.has_business = true;
             }

@@ -34,7 +34,8 @@ impl Clock {
 
     #[expect(clippy::cast_possible_truncation, reason = "a clock's error is far below its reading")]
     const fn scaled(&self, gone: u64) -> u64 {
-        gone.wrapping_add_signed((gone as i128 * self.rate as i128 / 1_000_000_000) as i64)
+        let ahead = (gone as i128 * self.rate as i128).div_euclid(1_000_000_000);
+        gone.wrapping_add_signed(ahead as i64)
     }
 
     #[inline(always)]
@@ -68,19 +69,21 @@ impl Clock {
             return Instant::from_nanos((self.since + reading).saturating_sub(self.base));
         }
         let target = i128::from(wall.as_nanos()) - i128::from(self.offset) - i128::from(self.base);
-        let gone = target * 1_000_000_000 / (1_000_000_000 + i128::from(self.rate));
+        // Rounded up: a nanosecond before, the clock does not show the reading.
+        let rate = (1_000_000_000 + i128::from(self.rate)).max(1);
+        let gone = -(-target * 1_000_000_000).div_euclid(rate);
         let at = (i128::from(self.since) + gone).max(0);
         Instant::from_nanos(u64::try_from(at).unwrap_or(u64::MAX))
     }
 
-    /// Returns how long true time runs while the monotonic clock runs `length`.
+    /// Returns how long true time runs until the monotonic clock has run `length`.
     #[inline(always)]
     pub(crate) fn true_length(&self, length: u64) -> u64 {
         if self.rate == 0 {
             return length;
         }
-        let scaled = u128::from(length) * 1_000_000_000
-            / u128::from(1_000_000_000_u64.saturating_add_signed(self.rate).max(1));
+        let rate = u128::from(1_000_000_000_u64.saturating_add_signed(self.rate).max(1));
+        let scaled = (u128::from(length) * 1_000_000_000).div_ceil(rate);
         u64::try_from(scaled).unwrap_or(u64::MAX)
     }
 }

@@ -253,7 +253,10 @@ impl<S: Services> World<S> {
     #[cold]
     pub(crate) fn own_event_fault(&mut self, process: ProcessId) {
         let own = self.processes[process.index()].own;
-        let mut next = u32::MAX;
+        if own >= self.max_steps {
+            self.stop_for_good(process);
+        }
+        let mut next = self.max_steps;
         for place in 0..self.choices.plan().len() {
             let planned = self.choices.plan()[place];
             let meaning = self.meanings[planned.site.index()];
@@ -271,6 +274,17 @@ impl<S: Services> World<S> {
             }
         }
         self.processes[process.index()].next_fault = next;
+    }
+
+    /// Stops a process that has had more own events than a run may have.
+    fn stop_for_good(&mut self, process: ProcessId) {
+        let state = &mut self.processes[process.index()];
+        state.paused_until = Instant::NEVER;
+        for thread in state.first_thread..state.first_thread + state.thread_count {
+            self.threads[ThreadId(thread).index()].is_stopped = true;
+        }
+        self.has_too_many_steps = true;
+        self.has_business = true;
     }
 
     /// Carries out what is planned for the request that a server has just executed.
@@ -352,7 +366,7 @@ impl<S: Services> World<S> {
                 self.emit(What::ProcessClock { process, by });
             }
             Fault::SetRate { process, rate } => {
-                self.processes[process.index()].clock.set_rate(self.now, rate);
+                self.set_rate(process, rate);
                 self.emit(What::ProcessRate { process, rate });
             }
             Fault::Cut { link, length } => {
@@ -401,19 +415,17 @@ impl<S: Services> World<S> {
             return;
         }
         let threads = state.first_thread..state.first_thread + state.thread_count;
-        let stopped_before = state.paused_until.max(self.now);
-        state.paused_until = state.paused_until.max(until);
-        let lengthened = state.paused_until.since(stopped_before);
+        let paused_before = state.paused_until;
+        state.paused_until = paused_before.max(until);
         let number = self.next_number();
         let order = Order::fault(process.0, number);
         self.queue.push(Entry { at: until, order, action: Action::Resume(process) });
         self.emit(What::Paused { process, until });
         for thread in threads.map(ThreadId) {
-            let stalled = self.threads[thread.index()].stalled_until > self.now;
-            self.threads[thread.index()].is_stopped = true;
-            if !stalled {
-                self.lengthen_work(thread, lengthened);
-            }
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = true;
+            let stopped_before = state.stalled_until.max(paused_before);
+            self.lengthen_work(thread, stopped_before, until);
             self.retime(thread);
         }
     }
@@ -425,20 +437,22 @@ impl<S: Services> World<S> {
             return;
         }
         let state = &mut self.threads[thread.index()];
-        let stopped_before = state.stalled_until.max(self.now);
+        let paused_until = self.processes[process.index()].paused_until;
+        let stopped_before = state.stalled_until.max(paused_until);
         state.stalled_until = state.stalled_until.max(until);
-        let lengthened = state.stalled_until.since(stopped_before);
         state.is_stopped = true;
         let number = self.next_number();
         let order = Order::fault(process.0, number);
         self.queue.push(Entry { at: until, order, action: Action::Unstall(thread) });
         self.emit(What::Stalled { thread, until });
-        self.lengthen_work(thread, lengthened);
+        self.lengthen_work(thread, stopped_before, until);
         self.retime(thread);
     }
 
-    /// Moves the ends of a thread's CPU work by the time in which it does not run.
-    fn lengthen_work(&mut self, thread: ThreadId, by: Duration) {
+    /// Moves the ends of a thread's CPU work by the time in which it does not run: until `until`,
+    /// beyond what it had been stopped for before.
+    fn lengthen_work(&mut self, thread: ThreadId, stopped_before: Instant, until: Instant) {
+        let by = until.since(stopped_before.max(self.now));
         let mut used = self.threads[thread.index()].used;
         while used != 0 {
             let slot = used.trailing_zeros();
@@ -448,6 +462,30 @@ impl<S: Services> World<S> {
             if op.is_work && op.deadline >= self.now {
                 op.deadline = op.deadline + by;
             }
+        }
+    }
+
+    /// Changes the rate of a process's clock, and with it when its timers fire.
+    fn set_rate(&mut self, process: ProcessId, rate: i64) {
+        let state = &mut self.processes[process.index()];
+        let before = state.clock;
+        state.clock.set_rate(self.now, rate);
+        let clock = state.clock;
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        let now = self.now;
+        let left = |deadline: Instant| before.local(deadline).since(before.local(now));
+        for thread in threads.map(ThreadId) {
+            let mut used = self.threads[thread.index()].used;
+            while used != 0 {
+                let slot = used.trailing_zeros() as usize;
+                used &= used - 1;
+                let op = &mut self.slots[thread.index() * process::SLOTS + slot];
+                if op.deadline > now && op.deadline != Instant::NEVER {
+                    let length = clock.true_length(left(op.deadline).as_nanos());
+                    op.deadline = now + Duration::from_nanos(length);
+                }
+            }
+            self.retime(thread);
         }
     }
 

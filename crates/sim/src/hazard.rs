@@ -43,6 +43,8 @@ pub(crate) struct Armed {
     /// The label's hash of its gaps or odds, and of its magnitudes.
     pub(crate) hashes: [u64; 2],
     pub(crate) drawn: u32,
+    /// Where it struck last.
+    pub(crate) last: Option<Anchor>,
 }
 
 impl Armed {
@@ -65,6 +67,7 @@ impl Armed {
             is_backward: hazard.is_backward,
             hashes: [hash("when"), hash("size")],
             drawn: 0,
+            last: None,
         }
     }
 
@@ -91,6 +94,7 @@ impl<S: Services> World<S> {
         };
         for place in 0..self.hazards.len() {
             self.hazards[place].drawn = 0;
+            self.hazards[place].last = None;
             match self.hazards[place].at {
                 HazardAt::Gap(_) => self.schedule_hazard(place, key),
                 HazardAt::Moment(moment, _) => self.moment_hazards |= 1 << moment as u32,
@@ -123,9 +127,20 @@ impl<S: Services> World<S> {
         let hazard = &self.hazards[place];
         let value = hazard.value(key);
         let (site, meaning) = (hazard.site, hazard.meaning);
-        self.choices.note(Planned { site, anchor: Anchor::At(self.now), value });
-        self.inject(meaning.fault(value));
+        self.strike_once(place, Planned { site, anchor: Anchor::At(self.now), value }, meaning);
         self.schedule_hazard(place, key);
+    }
+
+    /// Lets a hazard strike, unless its site has a deviation there already: a place has one answer.
+    fn strike_once(&mut self, place: usize, planned: Planned, meaning: Meaning) {
+        let Planned { site, anchor, value } = planned;
+        let is_taken = self.choices.plan().iter().any(|p| (p.site, p.anchor) == (site, anchor))
+            || self.hazards.iter().any(|other| (other.site, other.last) == (site, Some(anchor)));
+        if !is_taken {
+            self.hazards[place].last = Some(anchor);
+            self.choices.note(planned);
+            self.inject(meaning.fault(value));
+        }
     }
 
     /// Draws the hazards of a moment that a thread passes.
@@ -135,6 +150,9 @@ impl<S: Services> World<S> {
             return;
         };
         let process = self.threads[thread.index()].process;
+        if !self.threads[thread.index()].is_running {
+            return;
+        }
         for place in 0..self.hazards.len() {
             let hazard = &mut self.hazards[place];
             let HazardAt::Moment(at, odds) = hazard.at else {
@@ -150,8 +168,7 @@ impl<S: Services> World<S> {
             let value = self.hazards[place].value(key);
             let (site, meaning) = (self.hazards[place].site, self.hazards[place].meaning);
             let own = self.processes[process.index()].own;
-            self.choices.note(Planned { site, anchor: Anchor::Nth(own), value });
-            self.inject(meaning.fault(value));
+            self.strike_once(place, Planned { site, anchor: Anchor::Nth(own), value }, meaning);
         }
     }
 }

@@ -91,9 +91,18 @@ impl<A: Copy> Queue<A> {
         self.entries.len().checked_sub(2).map(|place| &self.entries[place])
     }
 
-    /// Takes the event after the next one.
-    pub(crate) fn pop_second(&mut self) -> Option<Entry<A>> {
-        let place = self.entries.len().checked_sub(2)?;
+    /// Counts the events of the next one's actor that are due with it, itself included.
+    pub(crate) fn count_tied(&self) -> usize {
+        let Some(head) = self.peek() else {
+            return 0;
+        };
+        let is_tied = |other: &&Entry<A>| other.at == head.at && other.order.same_actor(head.order);
+        self.entries.iter().rev().take_while(is_tied).count()
+    }
+
+    /// Takes the event that comes `place` events after the next one.
+    pub(crate) fn pop_later(&mut self, place: usize) -> Option<Entry<A>> {
+        let place = self.entries.len().checked_sub(place + 1)?;
         Some(self.entries.remove(place))
     }
 

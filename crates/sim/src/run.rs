@@ -168,7 +168,8 @@ impl<S: Services> Sim<S> {
         links.map(|link| (scope(world.choices.label(link.sites.loss)), link.sent)).collect()
     }
 
-    /// Ends all faults that have an end, and lets no hazard strike any more.
+    /// Ends all cuts that have an end, and lets no hazard strike any more; pauses, stalls and
+    /// downtimes run out by themselves.
     pub fn heal(&mut self) {
         let world = &mut self.core.borrow_mut().world;
         world.is_healed = true;
@@ -240,7 +241,13 @@ impl<S: Services> Sim<S> {
 
     #[cold]
     fn see_to_business(&mut self) {
-        self.core.borrow_mut().world.has_business = false;
+        {
+            let world = &mut self.core.borrow_mut().world;
+            world.has_business = false;
+            if world.has_too_many_steps {
+                self.steps = self.max_events;
+            }
+        }
         loop {
             let (crashed, cancelled, spawned) = {
                 let world = &mut self.core.borrow_mut().world;
@@ -273,8 +280,12 @@ impl<S: Services> Sim<S> {
     fn start(&mut self, process: ProcessId) {
         let threads = self.core.borrow().world.threads_of(process);
         for thread in threads {
-            let is_worker = self.core.borrow().world.is_worker[thread.index()];
-            if is_worker {
+            // A thread may have killed the process before its others have started.
+            let starts = {
+                let world = &self.core.borrow().world;
+                world.is_worker[thread.index()] && world.threads[thread.index()].is_running
+            };
+            if starts {
                 self.tasks[thread.index()].start();
                 self.poll(thread);
             }
@@ -324,6 +335,14 @@ enum Wakes {
     Resumed(ProcessId),
 }
 
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Action(Action),
+    /// The soonest timer of a thread fires.
+    Timer(ThreadId),
+}
+
 impl<S: Services> Core<S> {
     /// Takes the next event.
     #[inline]
@@ -342,8 +361,8 @@ impl<S: Services> Core<S> {
         }
         world.now = world.now.max(Instant::from_nanos(at));
         let action = match world.choose(timer, queued, thread) {
-            Some(action) => action,
-            None => {
+            Due::Action(action) => action,
+            Due::Timer(thread) => {
                 world.fire_timer(thread);
                 return (world.awake(thread), None);
             }
@@ -515,12 +534,11 @@ impl<S: Services> World<S> {
         (state.first_thread..state.first_thread + state.thread_count).map(ThreadId)
     }
 
-    /// Takes the next entry of the queue, or none if the soonest timer comes first; a choice
-    /// decides between two events of one actor at one instant.
+    /// Takes the next event; a choice decides between events of one actor at one instant.
     #[inline(always)]
-    fn choose(&mut self, timer: u64, queued: u64, thread: ThreadId) -> Option<Action> {
+    fn choose(&mut self, timer: u64, queued: u64, thread: ThreadId) -> Due {
         if timer < queued {
-            return None;
+            return Due::Timer(thread);
         }
         let head = self.queue.peek().expect("something is queued");
         let (order, at) = (head.order, head.at);
@@ -528,36 +546,47 @@ impl<S: Services> World<S> {
         let is_tied = second.is_some_and(|second| {
             second.at == at && second.order.same_actor(order) && !order.is_fault()
         });
-        if (is_tied || timer == queued) && self.choose_second(is_tied, timer == queued, thread) {
-            if is_tied {
-                return self.queue.pop_second().map(|entry| entry.action);
-            }
-            return None;
+        if is_tied || timer == queued {
+            return self.choose_tied(is_tied, timer == queued);
         }
-        self.queue.pop().map(|entry| entry.action)
+        Due::Action(self.queue.pop().expect("something is queued").action)
     }
 
-    /// Asks whether the second of two events that are due together comes first.
+    /// Takes one of several events that are due together.
     #[cold]
     #[expect(clippy::wildcard_enum_match_arm, reason = "only messages tie")]
-    fn choose_second(&mut self, is_tied: bool, timer_is_due: bool, thread: ThreadId) -> bool {
-        let head = self.queue.peek().expect("something is queued").action;
-        let site = match head {
+    fn choose_tied(&mut self, is_tied: bool, timer_is_due: bool) -> Due {
+        let head = self.queue.peek().expect("something is queued");
+        let (now, mut timer) = (head.at.as_nanos(), None);
+        let site = match head.action {
             Action::Request { message } if is_tied => {
                 let server = self.requests.get(message).to.server;
-                self.servers[server.index()].tie
+                Some(self.servers[server.index()].tie)
             }
             Action::Reply { message } => {
-                let process = self.threads[self.replies.get(message).to.thread.index()].process;
-                let of_timer = self.threads[thread.index()].process;
-                if !(is_tied || timer_is_due && process == of_timer) {
-                    return false;
+                let to = self.replies.get(message).to.thread;
+                let process = self.threads[to.index()].process;
+                if timer_is_due {
+                    timer =
+                        self.threads_of(process).find(|thread| self.timers[thread.index()] == now);
                 }
-                self.processes[process.index()].sites.tie
+                Some(self.processes[process.index()].sites.tie)
             }
-            _ => return false,
+            _ => None,
         };
-        self.choices.pick(site, 2) == 1
+        let mut place = 0;
+        if let Some(site) = site {
+            let tied = if is_tied { self.queue.count_tied() } else { 1 };
+            let menu = tied + usize::from(timer.is_some());
+            let menu = u32::try_from(menu).expect("messages under way are few");
+            place = self.choices.pick(site, menu) as usize;
+            if let Some(thread) = timer
+                && place == tied
+            {
+                return Due::Timer(thread);
+            }
+        }
+        Due::Action(self.queue.pop_later(place).expect("it was counted").action)
     }
 
     fn finish(&mut self, thread: ThreadId) {
@@ -593,10 +622,12 @@ impl<S: Services> World<S> {
     }
 
     fn resume_process(&mut self, process: ProcessId) {
-        let state = &self.processes[process.index()];
-        if !state.is_alive || state.paused_until > self.now {
+        let state = &mut self.processes[process.index()];
+        // A longer pause may go on, and a crash ends one before its time.
+        if !state.is_alive || state.paused_until != self.now {
             return;
         }
+        state.paused_until = Instant::ZERO;
         self.emit(What::Resumed { process });
         for thread in self.threads_of(process) {
             let state = &mut self.threads[thread.index()];
@@ -606,13 +637,13 @@ impl<S: Services> World<S> {
     }
 
     fn resume_thread(&mut self, thread: ThreadId) {
-        let state = &self.threads[thread.index()];
+        let state = &mut self.threads[thread.index()];
         let process = &self.processes[state.process.index()];
-        if !process.is_alive || state.stalled_until > self.now {
+        if !process.is_alive || state.stalled_until != self.now {
             return;
         }
-        let is_paused = process.paused_until > self.now;
-        self.threads[thread.index()].is_stopped = is_paused;
+        state.stalled_until = Instant::ZERO;
+        state.is_stopped = process.paused_until > self.now;
         self.emit(What::Unstalled { thread });
         self.retime(thread);
     }
@@ -630,7 +661,7 @@ impl<S: Services> World<S> {
         for place in 0..self.processes.len() {
             let state = &mut self.processes[place];
             state.own = 0;
-            state.next_fault = u32::MAX;
+            state.next_fault = self.max_steps;
             state.paused_until = Instant::ZERO;
             state.is_alive = false;
             state.incarnation = 0;

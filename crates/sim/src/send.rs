@@ -49,11 +49,15 @@ impl<S: Services> World<S> {
         use fencepost_choice::{Anchor, Planned, Value};
         let state = &self.links[link as usize];
         let (sites, anchor) = (state.sites, Anchor::Nth(state.sent));
-        if latency != state.fixed {
+        let plan = self.choices.plan();
+        // What is planned there is noted when it takes place.
+        let is_planned = |site| plan.iter().any(|p| (p.site, p.anchor) == (site, anchor));
+        let (has_latency, has_loss) = (is_planned(sites.latency), is_planned(sites.loss));
+        if !has_latency && latency != state.fixed {
             let value = Value::Length(Duration::from_nanos(latency));
             self.choices.note(Planned { site: sites.latency, anchor, value });
         }
-        if is_lost {
+        if is_lost && !has_loss {
             self.choices.note(Planned { site: sites.loss, anchor, value: Value::Pick(1) });
         }
     }

@@ -148,6 +148,10 @@ pub(crate) struct World<S: Services> {
     pub(crate) open_workers: u32,
     pub(crate) is_worker: Vec<bool>,
     pub(crate) is_healed: bool,
+    /// How many own events a process may have: code that never waits passes steps in no time.
+    pub(crate) max_steps: u32,
+    /// Whether a process has reached that.
+    pub(crate) has_too_many_steps: bool,
 }
 
 impl<S: Services> World<S> {
@@ -363,6 +367,7 @@ impl<S: Services> World<S> {
         self.cancelled.clear();
         self.has_business = false;
         self.is_healed = false;
+        self.has_too_many_steps = false;
         self.timers.fill(u64::MAX);
         for link in &mut self.links {
             link.reset();
