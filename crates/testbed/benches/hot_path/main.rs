@@ -141,10 +141,7 @@ fn check() {
             total.add(count);
         }
         assert_eq!(total.stale == 0, peer.is_fenced, "{name}: the fence keeps stale writes out");
-        println!(
-            "{name}: equal in {COMPARED} runs: events={} stale={}",
-            total.events, total.stale
-        );
+        println!("{name}: equal in {COMPARED} runs: events={} stale={}", total.events, total.stale);
     }
 }
 

@@ -1,3 +1,4 @@
 //! The testbed against what is known about locks from elsewhere.
 
+mod memory;
 mod witness;
