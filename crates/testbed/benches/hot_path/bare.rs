@@ -230,10 +230,8 @@ impl Bare {
 
     fn request(&mut self, client: u32, what: What) {
         self.last_call += 1;
-        let (server, link) = match what {
-            What::Write(_) => (RESOURCE, TO_RESOURCE),
-            _ => (NODE, TO_NODE),
-        };
+        let is_access = matches!(what, What::Write(_));
+        let (server, link) = if is_access { (RESOURCE, TO_RESOURCE) } else { (NODE, TO_NODE) };
         let at = self.arrives(client, link);
         let order = OF_SERVER << KIND | server << ACTOR | self.last_call;
         self.push(at, order, client, what);

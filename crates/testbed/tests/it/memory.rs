@@ -30,8 +30,7 @@ fn a_warm_testbed_allocates_nothing() {
         let memory = measure(|| {
             run(&mut testbed, 1_000..1_000 + runs);
         });
-        println!("{name}: {} allocations in {runs} runs", memory.count_total);
-        assert_eq!(memory.count_total, 0, "{name} allocates after its warm-up");
+        assert_eq!(memory.count_total, 0, "{name} allocates in {runs} runs after its warm-up");
     }
 }
 
@@ -95,7 +94,6 @@ fn the_reference_job_is_what_its_story_says() {
     const RUNS: u64 = 20_000;
     let events = run(&mut Job::R1.testbed(), 0..RUNS);
     let shares = Shares::count();
-    println!("{}.{} events a run, {shares:?}", events / RUNS, events % RUNS * 10 / RUNS);
     assert!((65 * RUNS..=75 * RUNS).contains(&events), "{events} events");
     assert!((80..=120).contains(&shares.lost), "{shares:?}");
     assert!((2_700..=3_300).contains(&shares.paused), "{shares:?}");
