@@ -102,7 +102,10 @@ impl Parts {
             locks,
             jobs,
             renews_for,
-            settle: scenario.lock.ttl.unwrap_or_default() + rules.wait_bound,
+            // A wait is unbounded once it is longer than its bound.
+            settle: scenario.lock.ttl.unwrap_or_default()
+                + rules.wait_bound
+                + Duration::from_millis(1),
             rules,
             names,
             horizon: Instant::ZERO + scenario.workload.horizon,

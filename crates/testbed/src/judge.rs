@@ -4,7 +4,7 @@ use std::fmt;
 
 use fencepost_check::KindSet;
 
-use crate::plan::thread_of;
+use crate::plan::threads_of;
 use crate::scenario::{Expect, Scenario, Whose};
 use crate::testbed::Recorded;
 
@@ -66,13 +66,11 @@ pub fn judge(scenario: &Scenario, recorded: &Recorded) -> Judgement {
 
 fn happened(scenario: &Scenario, recorded: &Recorded, whose: &Whose) -> bool {
     let Some(who) = &whose.who else {
-        let threads = 0..recorded.history.names.threads.len();
-        return threads
-            .filter_map(|thread| u16::try_from(thread).ok())
-            .any(|thread| recorded.passed(fencepost_history::ThreadId(thread), whose.moment));
+        let threads = (0_u16..).zip(&recorded.history.names.threads);
+        let all: Vec<_> = threads.map(|(id, _)| fencepost_history::ThreadId(id)).collect();
+        return recorded.passed(&all, whose.moment);
     };
-    thread_of(scenario, &recorded.history, who)
-        .is_some_and(|thread| recorded.passed(thread, whose.moment))
+    recorded.passed(&threads_of(scenario, &recorded.history, who), whose.moment)
 }
 
 fn judge_kinds(expect: &Expect, violated: KindSet, differences: &mut Vec<String>) {

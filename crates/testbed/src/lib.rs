@@ -19,5 +19,5 @@ mod workload;
 pub use build::Parts;
 pub use job::{DeadlineCheck, Hold, Job, OnRefusal, SidePath};
 pub use judge::{Judgement, judge};
-pub use plan::{FaultError, thread_of};
+pub use plan::{FaultError, thread_of, threads_of};
 pub use testbed::{Brief, BuildError, Recorded, RunError, Testbed};

@@ -52,19 +52,32 @@ pub(crate) const fn needs_baseline(fault: &Fault) -> bool {
 }
 
 /// Returns when a thread passes a moment, and after which of its process's own events.
-pub(crate) fn passings(
-    history: &History,
-    thread: ThreadId,
+#[expect(clippy::wildcard_enum_match_arm, reason = "only passings are looked for")]
+pub(crate) fn passings<'a>(
+    history: &'a History,
+    threads: &'a [ThreadId],
     moment: Moment,
-) -> impl Iterator<Item = (usize, Instant, u32)> + '_ {
+) -> impl Iterator<Item = (usize, Instant, u32)> + 'a {
     history.events.iter().enumerate().filter_map(move |(place, event)| match event.what {
-        What::Passed { thread: passes, moment: passed, step }
-            if passes == thread && passed == moment =>
+        What::Passed { thread, moment: passed, step }
+            if threads.contains(&thread) && passed == moment =>
         {
             Some((place, event.at, step))
         }
         _ => None,
     })
+}
+
+/// Finds the threads that a name means: the one thread of `c1/renewer`, or all of `c1`.
+#[must_use]
+pub fn threads_of(scenario: &Scenario, history: &History, name: &str) -> Vec<ThreadId> {
+    if name.contains('/') {
+        return thread_of(scenario, history, name).into_iter().collect();
+    }
+    let process = scenario.process(name);
+    let threads = (0_u16..).zip(&history.names.threads);
+    let own = threads.filter(|(_, thread)| Some(thread.process) == process);
+    own.map(|(id, _)| ThreadId(id)).collect()
 }
 
 /// Finds a thread of a scenario by its name.
@@ -99,7 +112,7 @@ impl Finder<'_> {
         own: &str,
         whose: &Whose,
         nth: u32,
-    ) -> Result<(ThreadId, usize, Instant, u32), FaultError> {
+    ) -> Result<(ProcessId, usize, Instant, u32), FaultError> {
         let who = whose.who.as_deref().unwrap_or(own);
         let never = || FaultError::NeverPassed {
             number: self.number,
@@ -108,11 +121,12 @@ impl Finder<'_> {
             nth,
         };
         let history = self.history.ok_or_else(never)?;
-        let thread = thread_of(self.scenario, history, who).ok_or_else(|| self.unknown(who))?;
+        let threads = threads_of(self.scenario, history, who);
+        let first = *threads.first().ok_or_else(|| self.unknown(who))?;
         let nth = usize::try_from(nth).unwrap_or(usize::MAX).saturating_sub(1);
-        let found = passings(history, thread, whose.moment).nth(nth);
+        let found = passings(history, &threads, whose.moment).nth(nth);
         let (place, at, step) = found.ok_or_else(never)?;
-        Ok((thread, place, at, step))
+        Ok((history.names.process_of(first), place, at, step))
     }
 
     /// Returns the place of a fault whose victim is `own`: after an own event if it is that
@@ -122,10 +136,9 @@ impl Finder<'_> {
             Anchor::At(at) => Ok(Place::At(*at)),
             Anchor::Step(step) => Ok(Place::Nth(*step)),
             Anchor::When { moment, nth } => {
-                let (thread, _, at, step) = self.passing(own, moment, *nth)?;
-                let process = self.history.map(|history| history.names.process_of(thread));
+                let (process, _, at, step) = self.passing(own, moment, *nth)?;
                 let victim = self.scenario.thread(own).map(|(process, _)| process);
-                let is_own = victim.is_some() && victim == process;
+                let is_own = victim == Some(process);
                 Ok(if is_own { Place::Nth(step) } else { Place::At(at) })
             }
         }
@@ -169,6 +182,7 @@ impl Finder<'_> {
 }
 
 /// Returns the messages of a link in one direction: the event, its call, and when.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only messages are looked for")]
 fn messages(
     history: &History,
     process: ProcessId,

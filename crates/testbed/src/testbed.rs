@@ -340,9 +340,9 @@ impl Testbed {
 }
 
 impl Recorded {
-    /// Returns whether a thread of the run passed a moment.
+    /// Returns whether one of some threads passed a moment.
     #[must_use]
-    pub fn passed(&self, thread: ThreadId, moment: Moment) -> bool {
-        plan::passings(&self.history, thread, moment).next().is_some()
+    pub fn passed(&self, threads: &[ThreadId], moment: Moment) -> bool {
+        plan::passings(&self.history, threads, moment).next().is_some()
     }
 }
