@@ -92,7 +92,8 @@ impl RedisNode {
     ) -> fencepost_redis::Reply {
         let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
         let outcome = self.engine.execute(command, now_ms);
-        if outcome.change != Change::None || outcome.expired {
+        let is_flush = matches!(command, Command::FlushAll);
+        if outcome.change != Change::None || outcome.expired || is_flush {
             self.tell(command, by, outcome.expired, outcome.change, now_ms, cx);
         }
         outcome.reply

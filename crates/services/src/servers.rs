@@ -119,6 +119,7 @@ impl Services for Servers {
     fn operate(&mut self, server: ServerId, operation: u32, cx: &mut ServerContext<'_, Self>) {
         let nodes = self.nodes.len();
         match self.operations.get(operation as usize) {
+            Some(Operation::Command(_)) if !cx.is_up(server) => {}
             Some(Operation::Command(command)) => {
                 cx.emit(What::Outsider { server });
                 if let Some(node) = self.nodes.get_mut(server.index()) {

@@ -27,6 +27,9 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+/// What [`Sim::begin`] is told: who answers, and where a run deviates.
+pub use fencepost_choice::{Deviation, Source};
+
 pub use client::{Call, Client, TimedOut, WithinCall};
 pub use faults::{Fault, FaultKind};
 pub use hazard::{Hazard, HazardAt};
