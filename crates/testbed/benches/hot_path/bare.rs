@@ -52,8 +52,15 @@ struct Event {
 }
 
 impl Event {
-    fn call(&self) -> u64 {
+    const fn call(&self) -> u64 {
         self.order & ((1 << ACTOR) - 1)
+    }
+
+    /// Returns whether it is due with another event of the same server.
+    const fn is_tied(&self, other: &Self) -> bool {
+        self.at == other.at
+            && self.order >> ACTOR == other.order >> ACTOR
+            && self.order >> KIND == OF_SERVER
     }
 }
 
@@ -194,20 +201,17 @@ impl Bare {
         (soonest, client)
     }
 
-    /// Takes the next event, or the one after it where a draw decides between two requests that
-    /// reach one server together.
+    /// Takes the next event; a draw decides between requests that reach one server together.
     fn take(&mut self) -> Event {
         if let [.., second, head] = self.queue.as_slice()
-            && second.at == head.at
-            && second.order >> ACTOR == head.order >> ACTOR
-            && head.order >> KIND == OF_SERVER
+            && second.is_tied(head)
         {
+            let tied = self.queue.iter().rev().take_while(|event| event.is_tied(head)).count();
             let server = usize::from(head.order >> ACTOR & 1 == RESOURCE);
             self.ties_asked[server] += 1;
-            if self.key.draw(self.ties[server], self.ties_asked[server]) >> 63 == 1 {
-                let place = self.queue.len() - 2;
-                return self.queue.remove(place);
-            }
+            let random = self.key.draw(self.ties[server], self.ties_asked[server]);
+            let later = (u128::from(random) * tied as u128) >> 64;
+            return self.queue.remove(self.queue.len() - 1 - later as usize);
         }
         self.queue.pop().expect("something is queued")
     }
