@@ -12,6 +12,11 @@ use crate::{Expected, Step, Story, Verdict, steps};
 /// The most exchanges that the block shows under one step.
 const EXCHANGES: usize = 3;
 
+/// The least columns that a sentence gets beside its number, time and name.
+const ROOM: usize = 24;
+/// What stands before a sentence that has no room there.
+const BELOW: &str = "       ";
+
 /// How the block is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
@@ -183,8 +188,15 @@ impl Block {
             let pad = " ".repeat(who - step.who.width());
             let name = format!("{}{pad}  ", step.who);
             let lead = [(number.as_str(), Tone::Muted), (&at, Tone::Muted), (&name, Tone::Strong)];
+            let columns = number.width() + at.width() + name.width();
+            let is_narrow = self.look.width < columns + ROOM;
             let fault = step.fault.as_ref().map(|label| format!("{label}: "));
             let mut lead = lead.to_vec();
+            if is_narrow {
+                // The sentence stands below, where it has the whole width.
+                self.put(&lead, "", Tone::Plain);
+                lead = vec![(BELOW, Tone::Plain)];
+            }
             lead.extend(fault.as_deref().map(|label| (label, Tone::Fault)));
             self.put(&lead, &step.text, Tone::Plain);
             if !step.kinds.is_empty() {
@@ -196,12 +208,12 @@ impl Block {
                 let indent: usize = lead.iter().map(|(text, _)| text.width()).sum();
                 self.arrow(&kinds, indent);
             }
-            self.exchanges(step, history, number.width() + at.width() + name.width());
+            self.exchanges(step, history, if is_narrow { BELOW.len() } else { columns });
         }
         let folded = steps.len() - shown.len();
         if folded > 0 {
             let text = format!("and {folded} more, in the timeline");
-            self.put(&[("       ", Tone::Plain)], &text, Tone::Muted);
+            self.put(&[(BELOW, Tone::Plain)], &text, Tone::Muted);
         }
     }
 
@@ -213,8 +225,8 @@ impl Block {
                 line.0.push(Span { text, tone: Tone::Finding });
             }
             _ => {
-                let pad = " ".repeat(indent.saturating_sub(3));
-                self.put(&[(&pad, Tone::Plain)], &text, Tone::Finding);
+                let pad = " ".repeat(indent);
+                self.put(&[(&pad, Tone::Plain), ("<- ", Tone::Finding)], kinds, Tone::Finding);
             }
         }
     }
@@ -240,7 +252,10 @@ impl Block {
         }
         self.put(&[("  hash      ", Tone::Muted)], &format!("{:#018x}", story.hash), Tone::Plain);
         if !story.command.is_empty() {
-            self.put(&[("  replay    ", Tone::Muted)], &story.command, Tone::Command);
+            // A command that is to be copied stays in one line, however narrow the terminal is.
+            let command = plain(&story.command, self.look.ascii);
+            let label = Span { text: "  replay    ".to_owned(), tone: Tone::Muted };
+            self.lines.push(Line(vec![label, Span { text: command, tone: Tone::Command }]));
         }
         if let Some(page) = &story.page {
             self.put(&[("  timeline  ", Tone::Muted)], page, Tone::Plain);
