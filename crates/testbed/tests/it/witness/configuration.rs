@@ -31,9 +31,7 @@ pub(super) struct Base {
 impl Base {
     /// All 240 base schedules of a single node.
     pub(super) fn all() -> Vec<Self> {
-        (0..16)
-            .flat_map(|links| (-7..=7).map(move |offset| Self { offset, links }))
-            .collect()
+        (0..16).flat_map(|links| (-7..=7).map(move |offset| Self { offset, links })).collect()
     }
 }
 
