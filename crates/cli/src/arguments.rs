@@ -73,7 +73,7 @@ pub(crate) enum Command {
     List(List),
     /// Print a scenario with every default filled in, and where each value comes from.
     #[command(
-        after_long_help = "Example: fencepost show-config scenarios/watchdog.toml --set lock.ttl=10s"
+        after_long_help = "Example: fencepost show-config scenarios/watchdog.toml --set lock.ttl=9s"
     )]
     ShowConfig(ShowConfig),
     /// Explain a kind of violation, a verdict, or the code of an error.

@@ -1,7 +1,7 @@
 //! Interned texts: key names and lock values that are words.
 //!
-//! Names are resolved once, when a scenario is built or a request is parsed. From then on a key is a
-//! small number and no string is hashed, compared or allocated.
+//! Names are resolved once, when a scenario is built or a request is parsed. From then on a key is
+//! a small number and no string is hashed, compared or allocated.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -206,7 +206,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_engine_agrees_with_the_model(steps in prop::collection::vec((command(), 0u64..12), 1..30)) {
+    fn the_engine_agrees_with_the_model(
+        steps in prop::collection::vec((command(), 0u64..12), 1..30),
+    ) {
         let mut engine = engine();
         let mut model = Model::default();
         let mut now = 1_000;

@@ -33,7 +33,9 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
     let when = when(finding);
     match finding.kind.as_str() {
         "double-holder" => format!("{older} and {newer} both acted as holder of {lock} {when}."),
-        "double-run" => format!("{older} went on working under {lock} while {newer} had it, {when}."),
+        "double-run" => {
+            format!("{older} went on working under {lock} while {newer} had it, {when}.")
+        }
         "late-write" => format!(
             "{resource} accepted a write of {older}{older_token} after {newer}{newer_token} \
              had got {lock}, {when}."
@@ -42,13 +44,19 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
             "{resource} accepted a write of {older}{older_token} after {newer}{newer_token}, \
              who came later, had used it, {when}."
         ),
-        "lost-update" => {
-            format!("{older} wrote over a change of {newer} at {resource} that it had not read, {when}.")
+        "lost-update" => format!(
+            "{older} wrote over a change of {newer} at {resource} that it had not read, \
+             {when}."
+        ),
+        "foreign-release" => {
+            format!("{older} deleted the key of {lock} that {}, {when}.", whose(finding))
         }
-        "foreign-release" => format!("{older} deleted the key of {lock} that {}, {when}.", whose(finding)),
-        "foreign-renew" => format!("{older} prolonged the key of {lock} that {}, {when}.", whose(finding)),
+        "foreign-renew" => {
+            format!("{older} prolonged the key of {lock} that {}, {when}.", whose(finding))
+        }
         "orphan-no-ttl" => {
-            let owner = if older.is_empty() { String::new() } else { format!(", set for {older},") };
+            let set_for = format!(", set for {older},");
+            let owner = if older.is_empty() { "" } else { set_for.as_str() };
             format!("The key of {lock}{owner} has no expiry and nobody left to delete it, {when}.")
         }
         "ghost-hold" => {
@@ -56,21 +64,25 @@ pub(crate) fn finding_sentence(finding: &FindingView) -> String {
             format!("The key of {lock} was there for {owner}, who did not use it, {when}.")
         }
         "token-regression" => format!(
-            "{newer} got a token of {lock}{newer_token} that is not above {older}'s{older_token}, {when}."
+            "{newer} got a token of {lock}{newer_token} that is not above \
+             {older}'s{older_token}, {when}."
         ),
-        "fence-regression" => {
-            format!("{resource} accepted a token of {older}{older_token} below one it had seen, {when}.")
-        }
-        "duplicate-effect" => {
-            format!("{resource} accepted the effect of one job from {older} and from {newer}, {when}.")
-        }
+        "fence-regression" => format!(
+            "{resource} accepted a token of {older}{older_token} below one it had seen, \
+             {when}."
+        ),
+        "duplicate-effect" => format!(
+            "{resource} accepted the effect of one job from {older} and from {newer}, \
+             {when}."
+        ),
         "unbounded-wait" => {
             let who = if newer.is_empty() { older } else { newer };
             format!("{who} asked for {lock} and did not get it in time, {when}.")
         }
         "deadlock" => format!("{older} and {newer} wait for each other for ever, {when}."),
         kind => {
-            let who: Vec<&str> = [older, newer].into_iter().filter(|name| !name.is_empty()).collect();
+            let named = [older, newer].into_iter().filter(|name| !name.is_empty());
+            let who: Vec<&str> = named.collect();
             format!("{kind} of {lock} by {}, {when}.", who.join(" and "))
         }
     }

@@ -11,8 +11,8 @@ use crate::{Findings, Kind};
 
 pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::GhostHold,
-    definition: "A key with an expiry lived on though nobody believed in it: a note, and a violation \
-                 if it took longer than the TTL and a bound.",
+    definition: "A key with an expiry lived on though nobody believed in it: a note, \
+                  and a violation if it took longer than the TTL and a bound.",
     companions: &[],
 };
 

@@ -8,8 +8,8 @@ use crate::{Findings, Kind};
 
 pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::LateWrite,
-    definition: "A resource accepted a write of a grant when the belief of a newer grant had begun, \
-                 at the latest at that very instant.",
+    definition: "A resource accepted a write of a grant when the belief of a newer \
+                  grant had begun, at the latest at that very instant.",
     companions: &[],
 };
 

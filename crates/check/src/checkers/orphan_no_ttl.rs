@@ -8,7 +8,8 @@ use crate::{Findings, Kind};
 
 pub(crate) const ENTRY: Entry = Entry {
     kind: Kind::OrphanNoTtl,
-    definition: "When all was quiet, a key without expiry was left that no live holder believed in.",
+    definition: "When all was quiet, a key without expiry was left that no live holder \
+                  believed in.",
     companions: &[Kind::UnboundedWait],
 };
 

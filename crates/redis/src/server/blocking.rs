@@ -202,7 +202,7 @@ impl Context<'_> {
                     }
                     self.unblock(id, frame);
                 }
-                // A wrong type at the key leaves the client waiting; one at the target is its error.
+                // A wrong type at the key leaves the client waiting; at the target it is an error.
                 Err(Refusal(text)) => {
                     if matches!(wish, Wish::Move { .. }) && self.holds_list(key) {
                         self.unblock(id, Frame::Error(text));

@@ -65,7 +65,8 @@ proptest! {
         let mut now = 1_000;
         for (command, in_bytes, pause) in steps {
             now += pause;
-            if command.is_script() || matches!(command, Command::Set { expiry: Expiry::Persist, .. })
+            if command.is_script()
+                || matches!(command, Command::Set { expiry: Expiry::Persist, .. })
                 || matches!(command, Command::GetEx { expiry: Expiry::Keep, .. })
             {
                 continue;

@@ -1,8 +1,8 @@
 //! The conformance corpus: replies of real servers, compared with the engine's in virtual time.
 //!
 //! The files in `corpus/` hold short command sequences with the exact replies of Redis 7.0.15 (and
-//! of Valkey where the file says so). `corpus/excluded.toml` names every case that is left out, with
-//! its reason; a case named there that passes is an error, too.
+//! of Valkey where the file says so). `corpus/excluded.toml` names every case that is left out,
+//! with its reason; a case named there that passes is an error, too.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

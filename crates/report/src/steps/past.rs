@@ -20,7 +20,7 @@ impl Past {
     }
 }
 
-/// Walks back from the findings and their ends; without any, everything counts, which is no past at all.
+/// Walks back from the findings and their ends; without any, everything counts, which is no past.
 pub(super) fn of(story: &Story, reading: &Reading<'_>) -> Option<Past> {
     let mut seeds: BTreeSet<usize> =
         story.firsts().iter().filter_map(|first| first.event).collect();
