@@ -91,53 +91,49 @@ fn the_block_in_forty_columns() {
   out):
     F1     0.002 s  pause c1 for 31 s
 
-    1   0.002 s  c1       gets lock "orders"
-                          from r1; the key is
-                          to expire at 30.002
-                          s
-                          r1> SET lock:orders c1-1
-                              NX PX 30000
-                          OK
-    2   0.002 s  c1       F1: stops for 31 s, lock
-                              in hand, and cannot
-                              see time pass
-    3   0.003 s  c2       finds lock "orders"
-                          taken
-                          r1> SET lock:orders c2-2
-                              NX PX 30000
-                          (nil)
-    4  30.002 s  r1       lets the key of c1
-                          expire; nobody tells
-                          c1
-    5  30.093 s  c2       gets lock "orders"
-                          from r1; c1 believes
-                          it too: two holders
-                          from here on
-                          <- double-holder
-                          r1> SET lock:orders
-                              c2-297 NX PX 30000
-                          OK
-    6  30.094 s  storage  answers the read of
-                          c2
-    7  31.002 s  c1       wakes up and goes on
-                          where it stopped
-    8  31.003 s  storage  answers the read of
-                          c1
-    9  35.096 s  storage  accepts the write of
-                          c2
-   10  35.097 s  c2       begins to release
-                          the lock
-                          r1> EVAL
-                              <compare-and-delete>
-                              1 lock:orders c2-297
-                          (integer) 1
-   11  36.005 s  storage  accepts the write of
-                          c1 after the write
-                          of c2, who came
-                          later
-                          <- lost-update,
-                       stale-write,
-                       late-write
+    1   0.002 s  c1
+       gets lock "orders" from r1; the
+       key is to expire at 30.002 s
+       r1> SET lock:orders c1-1 NX PX
+           30000
+       OK
+    2   0.002 s  c1
+       F1: stops for 31 s, lock in hand,
+           and cannot see time pass
+    3   0.003 s  c2
+       finds lock "orders" taken
+       r1> SET lock:orders c2-2 NX PX
+           30000
+       (nil)
+    4  30.002 s  r1
+       lets the key of c1 expire; nobody
+       tells c1
+    5  30.093 s  c2
+       gets lock "orders" from r1; c1
+       believes it too: two holders from
+       here on   <- double-holder
+       r1> SET lock:orders c2-297 NX PX
+           30000
+       OK
+    6  30.094 s  storage
+       answers the read of c2
+    7  31.002 s  c1
+       wakes up and goes on where it
+       stopped
+    8  31.003 s  storage
+       answers the read of c1
+    9  35.096 s  storage
+       accepts the write of c2
+   10  35.097 s  c2
+       begins to release the lock
+       r1> EVAL <compare-and-delete> 1
+           lock:orders c2-297
+       (integer) 1
+   11  36.005 s  storage
+       accepts the write of c1 after the
+       write of c2, who came later
+       <- lost-update, stale-write,
+          late-write
        and 298 more, in the timeline
 
   hash      [..]

@@ -106,37 +106,36 @@ error: 3 errors in broken.toml; nothing was run
 #[test]
 fn mistakes_in_settings_point_into_the_setting() {
     let folder = folder();
-    let line = "quiet.toml --set lock.tll=3s --set lock.ttl=3 --color always";
+    let line = "quiet.toml --set lock.tll=3s --set lock.ttl=3";
     let assert = fencepost(folder.path(), line).assert();
     assert.code(2).stdout_eq("").stderr_eq(str![[r#"
-[1m[91merror[E0103][0m[1m: unknown key `tll` in [lock][0m
-[1m[94m--> [0m--set:1:6
- [1m[94m|[0m
- [1m[94m|[0m lock.tll=3s
- [1m[94m|[0m      [1m[91m^^^[0m [1m[91mnot a key of [lock][0m
- [1m[94m|[0m
- [1m[94m= [0m[1mnote[0m: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
+error[E0103]: unknown key `tll` in [lock]
+--> --set:1:6
+ |
+ | lock.tll=3s
+ |      ^^^ not a key of [lock]
+ |
+ = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
          `renew_every`, `renew_compare`, `on_loss`, `deadline_check`, `margin`, `fencing_token`,
          `purpose`, `effect`
-[1m[96mhelp[0m: did you mean `ttl`?
- [1m[94m|[0m
- [91m- [0mlock.[91mtll[0m=3s
- [92m+ [0mlock.[92mttl[0m=3s
- [1m[94m|[0m
+help: did you mean `ttl`?
+ |
+ - lock.tll=3s
+ + lock.ttl=3s
+ |
 
-[1m[91merror[E0105][0m[1m: `ttl`: a length of time needs a unit[0m
-[1m[94m--> [0m--set:1:10
- [1m[94m|[0m
- [1m[94m|[0m lock.ttl=3
- [1m[94m|[0m          [1m[91m^[0m [1m[91ma text such as "30s" belongs here[0m
- [1m[94m|[0m
-[1m[96mhelp[0m: write "3s"
- [1m[94m|[0m
- [91m- [0mlock.ttl=[91m3[0m
- [92m+ [0mlock.ttl=[92m"3s"[0m
- [1m[94m|[0m
+error[E0105]: `ttl`: a length of time needs a unit
+--> --set:1:10
+ |
+ | lock.ttl=3
+ |          ^ a text such as "30s" belongs here
+ |
+help: write "3s"
+ |
+ | lock.ttl=3s
+ |           +
 
-[1m[31merror[0m: 2 errors in quiet.toml; nothing was run
+error: 2 errors in quiet.toml; nothing was run
 
 "#]]);
 }
