@@ -1,12 +1,12 @@
 //! Faults as values, and the one door through which all of them reach the world.
 
 use fencepost_choice::{Anchor, SiteId};
-use fencepost_history::{Duration, Instant, ProcessId, ServerId, ThreadId, What};
+use fencepost_history::{Duration, ProcessId, ServerId, ThreadId, What};
 
+use crate::Services;
 use crate::process::Thread;
 use crate::queue::{Entry, Order};
 use crate::world::{Action, World};
-use crate::{Services, process};
 
 /// One thing done to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,17 +276,6 @@ impl<S: Services> World<S> {
         self.processes[process.index()].next_fault = next;
     }
 
-    /// Stops a process that has had more own events than a run may have.
-    fn stop_for_good(&mut self, process: ProcessId) {
-        let state = &mut self.processes[process.index()];
-        state.paused_until = Instant::NEVER;
-        for thread in state.first_thread..state.first_thread + state.thread_count {
-            self.threads[ThreadId(thread).index()].is_stopped = true;
-        }
-        self.has_too_many_steps = true;
-        self.has_business = true;
-    }
-
     /// Carries out what is planned for the request that a server has just executed.
     #[cold]
     pub(crate) fn server_fault(&mut self, server: ServerId) {
@@ -406,116 +395,6 @@ impl<S: Services> World<S> {
         let process = ProcessId(id(place / servers));
         let server = ServerId(id(place % servers));
         self.emit(What::LinkCut { process, server, until: self.now + length });
-    }
-
-    fn pause(&mut self, process: ProcessId, length: Duration) {
-        let until = self.now + length;
-        let state = &mut self.processes[process.index()];
-        if !state.is_alive {
-            return;
-        }
-        let threads = state.first_thread..state.first_thread + state.thread_count;
-        let paused_before = state.paused_until;
-        state.paused_until = paused_before.max(until);
-        let number = self.next_number();
-        let order = Order::fault(process.0, number);
-        self.queue.push(Entry { at: until, order, action: Action::Resume(process) });
-        self.emit(What::Paused { process, until });
-        for thread in threads.map(ThreadId) {
-            let state = &mut self.threads[thread.index()];
-            state.is_stopped = true;
-            let stopped_before = state.stalled_until.max(paused_before);
-            self.lengthen_work(thread, stopped_before, until);
-            self.retime(thread);
-        }
-    }
-
-    fn stall(&mut self, thread: ThreadId, length: Duration) {
-        let until = self.now + length;
-        let process = self.threads[thread.index()].process;
-        if !self.processes[process.index()].is_alive {
-            return;
-        }
-        let state = &mut self.threads[thread.index()];
-        let paused_until = self.processes[process.index()].paused_until;
-        let stopped_before = state.stalled_until.max(paused_until);
-        state.stalled_until = state.stalled_until.max(until);
-        state.is_stopped = true;
-        let number = self.next_number();
-        let order = Order::fault(process.0, number);
-        self.queue.push(Entry { at: until, order, action: Action::Unstall(thread) });
-        self.emit(What::Stalled { thread, until });
-        self.lengthen_work(thread, stopped_before, until);
-        self.retime(thread);
-    }
-
-    /// Moves the ends of a thread's CPU work by the time in which it does not run: until `until`,
-    /// beyond what it had been stopped for before.
-    fn lengthen_work(&mut self, thread: ThreadId, stopped_before: Instant, until: Instant) {
-        let by = until.since(stopped_before.max(self.now));
-        let mut used = self.threads[thread.index()].used;
-        while used != 0 {
-            let slot = used.trailing_zeros();
-            used &= used - 1;
-            let place = process::slot_place(thread, u8::try_from(slot).expect("32 slots"));
-            let op = &mut self.slots[place];
-            if op.is_work && op.deadline >= self.now {
-                op.deadline = op.deadline + by;
-            }
-        }
-    }
-
-    /// Changes the rate of a process's clock, and with it when its timers fire.
-    fn set_rate(&mut self, process: ProcessId, rate: i64) {
-        let state = &mut self.processes[process.index()];
-        let before = state.clock;
-        state.clock.set_rate(self.now, rate);
-        let clock = state.clock;
-        let threads = state.first_thread..state.first_thread + state.thread_count;
-        let now = self.now;
-        let left = |deadline: Instant| before.local(deadline).since(before.local(now));
-        for thread in threads.map(ThreadId) {
-            let mut used = self.threads[thread.index()].used;
-            while used != 0 {
-                let slot = used.trailing_zeros() as usize;
-                used &= used - 1;
-                let op = &mut self.slots[thread.index() * process::SLOTS + slot];
-                if op.deadline > now && op.deadline != Instant::NEVER {
-                    let length = clock.true_length(left(op.deadline).as_nanos());
-                    op.deadline = now + Duration::from_nanos(length);
-                }
-            }
-            self.retime(thread);
-        }
-    }
-
-    fn crash_process(&mut self, process: ProcessId, down: Duration) {
-        let state = &mut self.processes[process.index()];
-        if !state.is_alive {
-            return;
-        }
-        state.is_alive = false;
-        let threads = state.first_thread..state.first_thread + state.thread_count;
-        self.emit(What::Crashed { process });
-        for thread in threads.map(ThreadId) {
-            let state = &mut self.threads[thread.index()];
-            state.is_stopped = true;
-            state.used = 0;
-            if state.is_running && self.is_worker[thread.index()] {
-                self.open_workers -= 1;
-            }
-            self.threads[thread.index()].is_running = false;
-            self.timers[thread.index()] = Instant::NEVER.as_nanos();
-        }
-        self.crashed.push(process);
-        self.has_business = true;
-        let at = self.now + down;
-        if at != Instant::NEVER {
-            self.open_workers += self.processes[process.index()].worker_count;
-            let number = self.next_number();
-            let order = Order::fault(process.0, number);
-            self.queue.push(Entry { at, order, action: Action::Start(process) });
-        }
     }
 
     /// Registers a site with what its deviations do.

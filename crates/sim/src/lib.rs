@@ -14,6 +14,7 @@ mod clock;
 mod faults;
 mod hazard;
 mod join;
+mod life;
 mod link;
 mod process;
 mod queue;
@@ -22,6 +23,7 @@ mod send;
 mod server;
 mod setup;
 mod task;
+mod ties;
 mod world;
 
 #[cfg(test)]

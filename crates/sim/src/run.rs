@@ -4,12 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fencepost_choice::{Choices, Deviation, PlanError, Planned, Source};
-use fencepost_history::{Detail, Duration, Event, Instant, ProcessId, ServerId, ThreadId, What};
+use fencepost_history::{Detail, Event, Instant, ProcessId, ServerId, ThreadId, What};
 
 use crate::process::OpSlot;
 use crate::server::ServerContext;
+use crate::ties::Due;
 use crate::world::{Action, Said, World};
-use crate::{Client, Fault, Services, Setup, Task};
+use crate::{Client, Services, Setup, Task};
 
 /// Takes a run's events as they happen.
 pub trait Observer {
@@ -335,14 +336,6 @@ enum Wakes {
     Resumed(ProcessId),
 }
 
-/// What happens next.
-#[derive(Clone, Copy, Debug)]
-enum Due {
-    Action(Action),
-    /// The soonest timer of a thread fires.
-    Timer(ThreadId),
-}
-
 impl<S: Services> Core<S> {
     /// Takes the next event.
     #[inline]
@@ -472,50 +465,6 @@ impl<S: Services> Core<S> {
         }
         Wakes::Nobody
     }
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the door sends no other fault here")]
-    fn strike_server(&mut self, place: u32) {
-        let Self { world, services } = self;
-        match world.server_faults[place as usize] {
-            Fault::Restart { server, down } => {
-                let state = &mut world.servers[server.index()];
-                if !state.is_up {
-                    return;
-                }
-                state.is_up = false;
-                let until = world.now + down.max(state.least_downtime);
-                let epoch = state.epoch;
-                world.emit(What::ServerDown { server, until });
-                services.crash(server, &mut ServerContext { world });
-                if until != Instant::NEVER {
-                    let number = world.next_number();
-                    let order = crate::queue::Order::fault(server.0, number);
-                    let action = Action::ServerStart { server, epoch };
-                    world.queue.push(crate::queue::Entry { at: until, order, action });
-                }
-            }
-            Fault::StallServer { server, length } => {
-                let until = world.now + length;
-                let state = &mut world.servers[server.index()];
-                state.stalled_until = state.stalled_until.max(until);
-                world.emit(What::ServerStalled { server, until });
-            }
-            Fault::StepServerClock { server, by } => {
-                world.servers[server.index()].clock.step(by);
-                world.emit(What::ServerClock { server, by });
-                services.clock_changed(server, &mut ServerContext { world });
-            }
-            Fault::SetServerRate { server, rate } => {
-                world.servers[server.index()].clock.set_rate(world.now, rate);
-                world.emit(What::ServerRate { server, rate });
-                services.clock_changed(server, &mut ServerContext { world });
-            }
-            Fault::Operate { server, operation } => {
-                services.operate(server, operation, &mut ServerContext { world });
-            }
-            other => unreachable!("{other:?} is no fault of a server"),
-        }
-    }
 }
 
 impl<S: Services> World<S> {
@@ -529,169 +478,13 @@ impl<S: Services> World<S> {
         }
     }
 
-    fn threads_of(&self, process: ProcessId) -> impl Iterator<Item = ThreadId> + use<S> {
+    pub(crate) fn threads_of(&self, process: ProcessId) -> impl Iterator<Item = ThreadId> + use<S> {
         let state = &self.processes[process.index()];
         (state.first_thread..state.first_thread + state.thread_count).map(ThreadId)
-    }
-
-    /// Takes the next event; a choice decides between events of one actor at one instant.
-    #[inline(always)]
-    fn choose(&mut self, timer: u64, queued: u64, thread: ThreadId) -> Due {
-        if timer < queued {
-            return Due::Timer(thread);
-        }
-        let head = self.queue.peek().expect("something is queued");
-        let (order, at) = (head.order, head.at);
-        let second = self.queue.second();
-        let is_tied = second.is_some_and(|second| {
-            second.at == at && second.order.same_actor(order) && !order.is_fault()
-        });
-        if is_tied || timer == queued {
-            return self.choose_tied(is_tied, timer == queued);
-        }
-        Due::Action(self.queue.pop().expect("something is queued").action)
-    }
-
-    /// Takes one of several events that are due together.
-    #[cold]
-    #[expect(clippy::wildcard_enum_match_arm, reason = "only messages tie")]
-    fn choose_tied(&mut self, is_tied: bool, timer_is_due: bool) -> Due {
-        let head = self.queue.peek().expect("something is queued");
-        let (now, mut timer) = (head.at.as_nanos(), None);
-        let site = match head.action {
-            Action::Request { message } if is_tied => {
-                let server = self.requests.get(message).to.server;
-                Some(self.servers[server.index()].tie)
-            }
-            Action::Reply { message } => {
-                let to = self.replies.get(message).to.thread;
-                let process = self.threads[to.index()].process;
-                if timer_is_due {
-                    timer =
-                        self.threads_of(process).find(|thread| self.timers[thread.index()] == now);
-                }
-                Some(self.processes[process.index()].sites.tie)
-            }
-            _ => None,
-        };
-        let mut place = 0;
-        if let Some(site) = site {
-            let tied = if is_tied { self.queue.count_tied() } else { 1 };
-            let menu = tied + usize::from(timer.is_some());
-            let menu = u32::try_from(menu).expect("messages under way are few");
-            place = self.choices.pick(site, menu) as usize;
-            if let Some(thread) = timer
-                && place == tied
-            {
-                return Due::Timer(thread);
-            }
-        }
-        Due::Action(self.queue.pop_later(place).expect("it was counted").action)
-    }
-
-    fn finish(&mut self, thread: ThreadId) {
-        let state = &mut self.threads[thread.index()];
-        if !state.is_running {
-            return;
-        }
-        state.is_running = false;
-        if self.is_worker[thread.index()] {
-            self.open_workers -= 1;
-        }
-        self.emit(What::Finished { thread });
-    }
-
-    fn start_process(&mut self, process: ProcessId) {
-        let state = &mut self.processes[process.index()];
-        state.is_alive = true;
-        state.incarnation += 1;
-        state.paused_until = Instant::ZERO;
-        let is_restart = state.incarnation > 1;
-        for thread in self.threads_of(process) {
-            let is_worker = self.is_worker[thread.index()];
-            let state = &mut self.threads[thread.index()];
-            state.is_stopped = false;
-            state.is_running = is_worker;
-            state.wants_step = false;
-            state.stalled_until = Instant::ZERO;
-            state.used = 0;
-        }
-        if is_restart {
-            self.emit(What::Restarted { process });
-        }
-    }
-
-    fn resume_process(&mut self, process: ProcessId) {
-        let state = &mut self.processes[process.index()];
-        // A longer pause may go on, and a crash ends one before its time.
-        if !state.is_alive || state.paused_until != self.now {
-            return;
-        }
-        state.paused_until = Instant::ZERO;
-        self.emit(What::Resumed { process });
-        for thread in self.threads_of(process) {
-            let state = &mut self.threads[thread.index()];
-            state.is_stopped = state.stalled_until > self.now;
-            self.retime(thread);
-        }
-    }
-
-    fn resume_thread(&mut self, thread: ThreadId) {
-        let state = &mut self.threads[thread.index()];
-        let process = &self.processes[state.process.index()];
-        if !process.is_alive || state.stalled_until != self.now {
-            return;
-        }
-        state.stalled_until = Instant::ZERO;
-        state.is_stopped = process.paused_until > self.now;
-        self.emit(What::Unstalled { thread });
-        self.retime(thread);
-    }
-
-    /// Makes all actors as they are at the start of a run, and lets the processes start.
-    fn reset_actors(&mut self) {
-        self.open_workers = 0;
-        for thread in &mut self.threads {
-            thread.is_stopped = true;
-            thread.is_running = false;
-            thread.wants_step = false;
-            thread.used = 0;
-            thread.stalled_until = Instant::ZERO;
-        }
-        for place in 0..self.processes.len() {
-            let state = &mut self.processes[place];
-            state.own = 0;
-            state.next_fault = self.max_steps;
-            state.paused_until = Instant::ZERO;
-            state.is_alive = false;
-            state.incarnation = 0;
-            state.clock = state.first_clock;
-            self.open_workers += state.worker_count;
-            let at = state.start;
-            let process = ProcessId(u16::try_from(place).expect("ids have 16 bits"));
-            let order = crate::queue::Order::fault(process.0, 0);
-            self.queue.push(crate::queue::Entry { at, order, action: Action::Start(process) });
-        }
-        for server in &mut self.servers {
-            server.own = 0;
-            server.next_fault = u32::MAX;
-            server.is_up = true;
-            server.stalled_until = Instant::ZERO;
-            server.busy_until = Instant::ZERO;
-            server.epoch = 1;
-            server.clock = server.first_clock;
-        }
     }
 
     /// Makes room for the operations of all threads.
     pub(crate) fn idle_slots(threads: usize) -> Vec<OpSlot<S::Reply>> {
         (0..threads * crate::process::SLOTS).map(|_| OpSlot::idle()).collect()
-    }
-
-    /// Cuts two servers off from each other.
-    pub(crate) fn cut_peers(&mut self, server: ServerId, peer: ServerId, length: Duration) {
-        let until = self.now + length;
-        self.peer_cuts.push((server, peer, until));
-        self.emit(What::PeersCut { server, peer, until });
     }
 }

@@ -181,4 +181,11 @@ impl<S: Services> World<S> {
         let message = self.peers.put(PeerLetter { from, to, payload: Some(message) });
         self.push_server(arrives, to, Action::Peer { message });
     }
+
+    /// Cuts two servers off from each other.
+    pub(crate) fn cut_peers(&mut self, server: ServerId, peer: ServerId, length: Duration) {
+        let until = self.now + length;
+        self.peer_cuts.push((server, peer, until));
+        self.emit(What::PeersCut { server, peer, until });
+    }
 }

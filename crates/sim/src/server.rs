@@ -2,6 +2,9 @@
 
 use fencepost_history::{CallId, Duration, Instant, ServerId, ThreadId, WallTime, What};
 
+use crate::Fault;
+use crate::queue::{Entry, Order};
+use crate::run::Core;
 use crate::world::{Action, World};
 
 /// All servers of a simulation: one plain-data value that answers requests.
@@ -158,4 +161,51 @@ pub(crate) struct Server {
     pub(crate) least_downtime: Duration,
     /// Who comes first of two requests at one instant.
     pub(crate) tie: fencepost_choice::SiteId,
+}
+
+impl<S: Services> Core<S> {
+    /// Does a fault to a server.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the door sends no other fault here")]
+    pub(crate) fn strike_server(&mut self, place: u32) {
+        let Self { world, services } = self;
+        match world.server_faults[place as usize] {
+            Fault::Restart { server, down } => {
+                let state = &mut world.servers[server.index()];
+                if !state.is_up {
+                    return;
+                }
+                state.is_up = false;
+                let until = world.now + down.max(state.least_downtime);
+                let epoch = state.epoch;
+                world.emit(What::ServerDown { server, until });
+                services.crash(server, &mut ServerContext { world });
+                if until != Instant::NEVER {
+                    let number = world.next_number();
+                    let order = Order::fault(server.0, number);
+                    let action = Action::ServerStart { server, epoch };
+                    world.queue.push(Entry { at: until, order, action });
+                }
+            }
+            Fault::StallServer { server, length } => {
+                let until = world.now + length;
+                let state = &mut world.servers[server.index()];
+                state.stalled_until = state.stalled_until.max(until);
+                world.emit(What::ServerStalled { server, until });
+            }
+            Fault::StepServerClock { server, by } => {
+                world.servers[server.index()].clock.step(by);
+                world.emit(What::ServerClock { server, by });
+                services.clock_changed(server, &mut ServerContext { world });
+            }
+            Fault::SetServerRate { server, rate } => {
+                world.servers[server.index()].clock.set_rate(world.now, rate);
+                world.emit(What::ServerRate { server, rate });
+                services.clock_changed(server, &mut ServerContext { world });
+            }
+            Fault::Operate { server, operation } => {
+                services.operate(server, operation, &mut ServerContext { world });
+            }
+            other => unreachable!("{other:?} is no fault of a server"),
+        }
+    }
 }

@@ -1,0 +1,225 @@
+//! How processes and threads start, stop, resume and die.
+
+use fencepost_history::{Duration, Instant, ProcessId, ThreadId, What};
+
+use crate::Services;
+use crate::process::{SLOTS, slot_place};
+use crate::queue::{Entry, Order};
+use crate::world::{Action, World};
+
+impl<S: Services> World<S> {
+    pub(crate) fn finish(&mut self, thread: ThreadId) {
+        let state = &mut self.threads[thread.index()];
+        if !state.is_running {
+            return;
+        }
+        state.is_running = false;
+        if self.is_worker[thread.index()] {
+            self.open_workers -= 1;
+        }
+        self.emit(What::Finished { thread });
+    }
+
+    pub(crate) fn start_process(&mut self, process: ProcessId) {
+        let state = &mut self.processes[process.index()];
+        state.is_alive = true;
+        state.incarnation += 1;
+        state.paused_until = Instant::ZERO;
+        let is_restart = state.incarnation > 1;
+        for thread in self.threads_of(process) {
+            let is_worker = self.is_worker[thread.index()];
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = false;
+            state.is_running = is_worker;
+            state.wants_step = false;
+            state.stalled_until = Instant::ZERO;
+            state.used = 0;
+        }
+        if is_restart {
+            self.emit(What::Restarted { process });
+        }
+    }
+
+    pub(crate) fn resume_process(&mut self, process: ProcessId) {
+        let state = &mut self.processes[process.index()];
+        // A longer pause may go on, and a crash ends one before its time.
+        if !state.is_alive || state.paused_until != self.now {
+            return;
+        }
+        state.paused_until = Instant::ZERO;
+        self.emit(What::Resumed { process });
+        for thread in self.threads_of(process) {
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = state.stalled_until > self.now;
+            self.retime(thread);
+        }
+    }
+
+    pub(crate) fn resume_thread(&mut self, thread: ThreadId) {
+        let state = &mut self.threads[thread.index()];
+        let process = &self.processes[state.process.index()];
+        if !process.is_alive || state.stalled_until != self.now {
+            return;
+        }
+        state.stalled_until = Instant::ZERO;
+        state.is_stopped = process.paused_until > self.now;
+        self.emit(What::Unstalled { thread });
+        self.retime(thread);
+    }
+
+    /// Makes all actors as they are at the start of a run, and lets the processes start.
+    pub(crate) fn reset_actors(&mut self) {
+        self.open_workers = 0;
+        for thread in &mut self.threads {
+            thread.is_stopped = true;
+            thread.is_running = false;
+            thread.wants_step = false;
+            thread.used = 0;
+            thread.stalled_until = Instant::ZERO;
+        }
+        for place in 0..self.processes.len() {
+            let state = &mut self.processes[place];
+            state.own = 0;
+            state.next_fault = self.max_steps;
+            state.paused_until = Instant::ZERO;
+            state.is_alive = false;
+            state.incarnation = 0;
+            state.clock = state.first_clock;
+            self.open_workers += state.worker_count;
+            let at = state.start;
+            let process = ProcessId(u16::try_from(place).expect("ids have 16 bits"));
+            let order = Order::fault(process.0, 0);
+            self.queue.push(Entry { at, order, action: Action::Start(process) });
+        }
+        for server in &mut self.servers {
+            server.own = 0;
+            server.next_fault = u32::MAX;
+            server.is_up = true;
+            server.stalled_until = Instant::ZERO;
+            server.busy_until = Instant::ZERO;
+            server.epoch = 1;
+            server.clock = server.first_clock;
+        }
+    }
+
+    pub(crate) fn pause(&mut self, process: ProcessId, length: Duration) {
+        let until = self.now + length;
+        let state = &mut self.processes[process.index()];
+        if !state.is_alive {
+            return;
+        }
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        let paused_before = state.paused_until;
+        state.paused_until = paused_before.max(until);
+        let number = self.next_number();
+        let order = Order::fault(process.0, number);
+        self.queue.push(Entry { at: until, order, action: Action::Resume(process) });
+        self.emit(What::Paused { process, until });
+        for thread in threads.map(ThreadId) {
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = true;
+            let stopped_before = state.stalled_until.max(paused_before);
+            self.lengthen_work(thread, stopped_before, until);
+            self.retime(thread);
+        }
+    }
+
+    pub(crate) fn stall(&mut self, thread: ThreadId, length: Duration) {
+        let until = self.now + length;
+        let process = self.threads[thread.index()].process;
+        if !self.processes[process.index()].is_alive {
+            return;
+        }
+        let state = &mut self.threads[thread.index()];
+        let paused_until = self.processes[process.index()].paused_until;
+        let stopped_before = state.stalled_until.max(paused_until);
+        state.stalled_until = state.stalled_until.max(until);
+        state.is_stopped = true;
+        let number = self.next_number();
+        let order = Order::fault(process.0, number);
+        self.queue.push(Entry { at: until, order, action: Action::Unstall(thread) });
+        self.emit(What::Stalled { thread, until });
+        self.lengthen_work(thread, stopped_before, until);
+        self.retime(thread);
+    }
+
+    /// Moves the ends of a thread's CPU work by the time in which it does not run: until `until`,
+    /// beyond what it had been stopped for before.
+    fn lengthen_work(&mut self, thread: ThreadId, stopped_before: Instant, until: Instant) {
+        let by = until.since(stopped_before.max(self.now));
+        let mut used = self.threads[thread.index()].used;
+        while used != 0 {
+            let slot = used.trailing_zeros();
+            used &= used - 1;
+            let place = slot_place(thread, u8::try_from(slot).expect("32 slots"));
+            let op = &mut self.slots[place];
+            if op.is_work && op.deadline >= self.now {
+                op.deadline = op.deadline + by;
+            }
+        }
+    }
+
+    /// Changes the rate of a process's clock, and with it when its timers fire.
+    pub(crate) fn set_rate(&mut self, process: ProcessId, rate: i64) {
+        let state = &mut self.processes[process.index()];
+        let before = state.clock;
+        state.clock.set_rate(self.now, rate);
+        let clock = state.clock;
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        let now = self.now;
+        let left = |deadline: Instant| before.local(deadline).since(before.local(now));
+        for thread in threads.map(ThreadId) {
+            let mut used = self.threads[thread.index()].used;
+            while used != 0 {
+                let slot = used.trailing_zeros() as usize;
+                used &= used - 1;
+                let op = &mut self.slots[thread.index() * SLOTS + slot];
+                if op.deadline > now && op.deadline != Instant::NEVER {
+                    let length = clock.true_length(left(op.deadline).as_nanos());
+                    op.deadline = now + Duration::from_nanos(length);
+                }
+            }
+            self.retime(thread);
+        }
+    }
+
+    pub(crate) fn crash_process(&mut self, process: ProcessId, down: Duration) {
+        let state = &mut self.processes[process.index()];
+        if !state.is_alive {
+            return;
+        }
+        state.is_alive = false;
+        let threads = state.first_thread..state.first_thread + state.thread_count;
+        self.emit(What::Crashed { process });
+        for thread in threads.map(ThreadId) {
+            let state = &mut self.threads[thread.index()];
+            state.is_stopped = true;
+            state.used = 0;
+            if state.is_running && self.is_worker[thread.index()] {
+                self.open_workers -= 1;
+            }
+            self.threads[thread.index()].is_running = false;
+            self.timers[thread.index()] = Instant::NEVER.as_nanos();
+        }
+        self.crashed.push(process);
+        self.has_business = true;
+        let at = self.now + down;
+        if at != Instant::NEVER {
+            self.open_workers += self.processes[process.index()].worker_count;
+            let number = self.next_number();
+            let order = Order::fault(process.0, number);
+            self.queue.push(Entry { at, order, action: Action::Start(process) });
+        }
+    }
+
+    /// Stops a process that has had more own events than a run may have.
+    pub(crate) fn stop_for_good(&mut self, process: ProcessId) {
+        let state = &mut self.processes[process.index()];
+        state.paused_until = Instant::NEVER;
+        for thread in state.first_thread..state.first_thread + state.thread_count {
+            self.threads[ThreadId(thread).index()].is_stopped = true;
+        }
+        self.has_too_many_steps = true;
+        self.has_business = true;
+    }
+}
