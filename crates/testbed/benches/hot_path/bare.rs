@@ -210,8 +210,9 @@ impl Bare {
             let server = usize::from(head.order >> ACTOR & 1 == RESOURCE);
             self.ties_asked[server] += 1;
             let random = self.key.draw(self.ties[server], self.ties_asked[server]);
-            let later = (u128::from(random) * tied as u128) >> 64;
-            return self.queue.remove(self.queue.len() - 1 - later as usize);
+            let later = usize::try_from((u128::from(random) * tied as u128) >> 64);
+            let later = later.expect("it is less than the number of events");
+            return self.queue.remove(self.queue.len() - 1 - later);
         }
         self.queue.pop().expect("something is queued")
     }
