@@ -1,5 +1,8 @@
 //! The binary as people and programs use it: streams, exit codes, files.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::too_many_lines, reason = "a snapshot is as long as what it shows")]
+
 mod codes;
 mod look;
 mod machines;
