@@ -3,10 +3,19 @@
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+/// Where this repository lies: as cargo says now, since a binary that several checkouts share
+/// may have been built in another one.
+static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+    let package =
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&package).parent().expect("xtask lies in the root folder").to_owned()
+});
 
 /// Returns the root of the repository.
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root folder")
+    &ROOT
 }
 
 /// Prepares a program that runs at the root and reads nothing.
