@@ -98,7 +98,7 @@ impl Parts {
         let rules = rules(scenario, &names);
         Self {
             setup: setup(scenario),
-            servers: servers(scenario, key_names, key, operations),
+            servers: servers(scenario, &key_names, key, operations),
             locks,
             jobs,
             renews_for,
@@ -141,9 +141,8 @@ fn names(scenario: &Scenario) -> Names {
         names.processes.push(client.name.clone());
         let process = ProcessId(id(place));
         let helpers = if has_renewers(scenario) { client.behaviour.threads } else { 0 };
-        let roles = roles("worker", client.behaviour.threads)
-            .into_iter()
-            .chain(roles("renewer", helpers));
+        let roles =
+            roles("worker", client.behaviour.threads).into_iter().chain(roles("renewer", helpers));
         names.threads.extend(roles.map(|role| ThreadName { process, role }));
     }
     names
@@ -254,6 +253,7 @@ fn rules(scenario: &Scenario, names: &Names) -> Rules {
 }
 
 /// The operations that the scenario's faults name, in the order of those faults.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other faults are no operations")]
 fn operations(scenario: &Scenario, names: &mut KeyNames) -> Vec<Operation> {
     let faults = scenario.fault.iter();
     faults
@@ -261,8 +261,7 @@ fn operations(scenario: &Scenario, names: &mut KeyNames) -> Vec<Operation> {
             Fault::Outsider(outsider) => Some(
                 // A command that the model does not know does nothing; the reader of the scenario
                 // refuses it before.
-                Operation::parse(&outsider.command, names)
-                    .unwrap_or(Operation::ForgetTokens),
+                Operation::parse(&outsider.command, names).unwrap_or(Operation::ForgetTokens),
             ),
             Fault::ForgetTokens(_) => Some(Operation::ForgetTokens),
             _ => None,
@@ -272,7 +271,7 @@ fn operations(scenario: &Scenario, names: &mut KeyNames) -> Vec<Operation> {
 
 fn servers(
     scenario: &Scenario,
-    names: KeyNames,
+    names: &KeyNames,
     key: fencepost_services::KeyId,
     operations: Vec<Operation>,
 ) -> ServersSetup {

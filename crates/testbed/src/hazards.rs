@@ -19,9 +19,8 @@ pub(crate) fn loss_odds(scenario: &Scenario) -> impl Fn(&str, &str) -> u64 {
         let Some(loss) = &loss else {
             return 0;
         };
-        let is_meant = |whose: &Option<String>, name: &str| {
-            whose.as_ref().is_none_or(|whose| whose == name)
-        };
+        let is_meant =
+            |whose: &Option<String>, name: &str| whose.as_ref().is_none_or(|whose| whose == name);
         if is_meant(&loss.from, from) && is_meant(&loss.to, to) { threshold(loss.odds) } else { 0 }
     }
 }
@@ -102,8 +101,7 @@ impl Collector<'_> {
         let Some(hazard) = self.scenario.hazard.as_ref() else {
             return;
         };
-        for (kind, outage) in
-            [("restart", &hazard.server_restart), ("stall", &hazard.server_stall)]
+        for (kind, outage) in [("restart", &hazard.server_restart), ("stall", &hazard.server_stall)]
         {
             let Some(outage) = outage else {
                 continue;

@@ -43,6 +43,7 @@ pub enum FaultError {
 }
 
 /// Returns whether a fault's place can only be found by a run without it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other faults have an anchor alike")]
 pub(crate) const fn needs_baseline(fault: &Fault) -> bool {
     match fault {
         Fault::Lose(fault) => !matches!(fault.anchor, MessageAnchor::Nth(_)),
@@ -211,6 +212,7 @@ fn messages(
 }
 
 /// Finds the places of a fault; `operations` counts those faults that are operations of servers.
+#[expect(clippy::too_many_lines, reason = "one arm for each kind of fault")]
 pub(crate) fn locate(
     scenario: &Scenario,
     place: usize,

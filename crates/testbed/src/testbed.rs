@@ -316,9 +316,8 @@ impl Testbed {
         let brief = self.run(source, extra);
         let events = self.judge.record.take().unwrap_or_default();
         let details = self.sim.details();
-        let (deviations, unreached) = self
-            .sim
-            .choices(|choices| (choices.log().collect(), choices.unreached().collect()));
+        let (deviations, unreached) =
+            self.sim.choices(|choices| (choices.log().collect(), choices.unreached().collect()));
         self.sim.record(false);
         let brief = brief?;
         let history = History {

@@ -254,4 +254,3 @@ impl<S: LockStrategy> Worker<S> {
         }
     }
 }
-
