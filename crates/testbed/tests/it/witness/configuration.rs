@@ -41,6 +41,7 @@ fn text(value: &toml::Value) -> String {
 
 impl Configuration {
     /// Reads a strategy of `witness.toml`.
+    #[expect(clippy::too_many_lines, reason = "one line for each key of the scenario")]
     pub(super) fn read(name: &str) -> Self {
         let file: toml::Table =
             include_str!("witness.toml").parse().expect("the table's configurations are TOML");
