@@ -73,8 +73,8 @@ impl<S: LockStrategy> Worker<S> {
                     return Some(grant);
                 }
                 Err(AcquireError::Refused) => {
-                    client.tell(What::Refused { thread, grant: id, lock });
                     client.mark(Moment::Refused);
+                    client.tell(What::Refused { thread, grant: id, lock });
                 }
                 Err(AcquireError::Unknown) => {
                     client.tell(What::AcquireUnknown { thread, grant: id, lock });
@@ -107,8 +107,8 @@ impl<S: LockStrategy> Worker<S> {
             client.cancel(renewer).await;
         }
         self.strategy.release(client, &grant).await;
-        client.tell(What::ReleaseDone { grant: grant.id });
         client.mark(Moment::Released);
+        client.tell(What::ReleaseDone { grant: grant.id });
     }
 
     async fn section(&self, mut grant: Grant, round: u32) -> Result<(), Over> {
