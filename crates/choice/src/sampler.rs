@@ -9,7 +9,7 @@ const CELLS: usize = 1024;
 
 /// A distribution made ready for many draws.
 ///
-/// Distributions whose draws are costly are tabulated by [`CELLS`] equal steps of probability, and
+/// Distributions whose draws are costly are tabulated by 1,024 equal steps of probability, and
 /// a draw lies between two neighbours. The outermost steps, where the tails are, are drawn from the
 /// distribution itself.
 #[derive(Clone, Debug)]

@@ -84,11 +84,7 @@ impl Token {
     /// Returns the number, if there is one.
     #[must_use]
     pub const fn number(self) -> Option<u64> {
-        if self.0 == u64::MAX {
-            None
-        } else {
-            Some(self.0)
-        }
+        if self.0 == u64::MAX { None } else { Some(self.0) }
     }
 }
 

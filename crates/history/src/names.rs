@@ -59,9 +59,7 @@ impl Names {
     /// Returns the process that hosts a thread.
     #[must_use]
     pub fn process_of(&self, id: ThreadId) -> ProcessId {
-        self.threads
-            .get(id.index())
-            .map_or(ProcessId(u16::MAX), |thread| thread.process)
+        self.threads.get(id.index()).map_or(ProcessId(u16::MAX), |thread| thread.process)
     }
 
     /// Returns `c1` for a process's first worker and `c1/renewer` for its other threads.

@@ -32,9 +32,7 @@ impl History {
     /// Returns the text that belongs to an event, if there is one.
     #[must_use]
     pub fn detail(&self, event: usize) -> Option<&str> {
-        let found = self
-            .details
-            .binary_search_by_key(&event, |detail| detail.event as usize);
+        let found = self.details.binary_search_by_key(&event, |detail| detail.event as usize);
         found.ok().map(|index| self.details[index].text.as_str())
     }
 }

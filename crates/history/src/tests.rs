@@ -44,9 +44,7 @@ fn the_hash_notices_time_order_and_content() {
     };
     let step = |at, grant| Event {
         at: Instant::from_nanos(at),
-        what: What::Step {
-            grant: GrantId(grant),
-        },
+        what: What::Step { grant: GrantId(grant) },
     };
     let base = hash(&[step(1, 1), step(2, 2)]);
     assert_eq!(base, hash(&[step(1, 1), step(2, 2)]));
@@ -70,15 +68,9 @@ fn a_history_survives_json() {
     let history = History {
         events: vec![Event {
             at: Instant::from_nanos(5),
-            what: What::AcquireInvoked {
-                thread: ThreadId(1),
-                lock: LockId(0),
-            },
+            what: What::AcquireInvoked { thread: ThreadId(1), lock: LockId(0) },
         }],
-        details: vec![Detail {
-            event: 0,
-            text: "SET".to_owned(),
-        }],
+        details: vec![Detail { event: 0, text: "SET".to_owned() }],
         ..History::default()
     };
     let text = serde_json::to_string(&history).expect("plain data serializes");

@@ -126,7 +126,8 @@ fn figure(wide: &Drawing, tall: &Drawing) -> Markup {
             }
             figcaption id="caption" {
                 "Who believed what, and what was true. A dashed bar is a client's belief, a solid "
-                "bar is the key at its server, in the colour of its owner. The numbers are the steps."
+                "bar is the key at its server, in the colour of its owner. The numbers are the "
+                "steps."
             }
         }
     }

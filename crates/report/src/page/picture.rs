@@ -20,7 +20,8 @@ pub(super) fn inline(drawing: &Drawing, class: &str, label: &str, list: &str) ->
     let least = pixels(least);
     format!(
         "<svg style=\"--least:{least}px\" class=\"{class}\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{label}\" aria-describedby=\"{list}\" \
+         width=\"{width}\" height=\"{height}\" role=\"img\" aria-labelledby=\"{label}\" \
+         aria-describedby=\"{list}\" \
          font-size=\"12\">\n{}</svg>",
         svg.body
     )

@@ -47,8 +47,8 @@ pub(super) trait Keys {
 ///
 /// `field: Type` must be given and so must `field!: Type = blank`, whose type has no default of its
 /// own; `field: Type = default` may be left out; `field?: Type` is an `Option` that is left out
-/// when it is `None`; `field @ "key"` has another name in the file; and `..field: Type` puts the keys
-/// of another section in this one.
+/// when it is `None`; `field @ "key"` has another name in the file; and `..field: Type` puts the
+/// keys of another section in this one.
 macro_rules! section {
     (
         $(#[doc = $doc:literal])+
