@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, Duration, GrantId, Instant, JobId, LockId, ProcessId, ResourceId, RollingHash,
-    ServerId, ThreadId, Token,
+    Access, AccessOutcome, CallId, Duration, GrantId, Instant, JobId, LockId, Moment, ProcessId,
+    ResourceId, RollingHash, ServerId, ThreadId, Token,
 };
 
 /// One thing that happened, and when.
@@ -353,28 +353,6 @@ pub enum How {
     Restore,
 }
 
-/// The two kinds of access to a protected resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Access {
-    /// A read.
-    Read,
-    /// A write.
-    Write,
-}
-
-/// What a protected resource did with an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AccessOutcome {
-    /// It took effect.
-    Accepted,
-    /// The fence refused it.
-    Refused,
-    /// Its idempotency key was known, so it had no effect.
-    Deduplicated,
-}
-
 /// The two legs of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -383,90 +361,6 @@ pub enum Leg {
     Request,
     /// Back to the client.
     Reply,
-}
-
-macro_rules! moments {
-    ($($(#[doc = $doc:literal])* $name:ident = $text:literal,)*) => {
-        /// A named moment in a thread's life, at which people anchor faults.
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-        )]
-        #[serde(rename_all = "kebab-case")]
-        #[repr(u8)]
-        pub enum Moment {
-            $($(#[doc = $doc])* $name,)*
-        }
-
-        impl Moment {
-            /// All moments, in the order in which a round passes them.
-            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// Returns the name as scenario files write it.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)*
-                }
-            }
-
-            /// Says in a sentence when the moment is passed.
-            #[must_use]
-            pub const fn describe(self) -> &'static str {
-                match self {
-                    $(Self::$name => concat!($($doc,)*).trim_ascii(),)*
-                }
-            }
-        }
-    };
-}
-
-moments! {
-    /// A thread begins its first round.
-    Started = "started",
-    /// The request that asks for the lock has been sent.
-    AcquireSent = "acquire-sent",
-    /// The attempt was refused.
-    Refused = "refused",
-    /// The key is set and its expiry still to be sent, in strategies that take two commands.
-    ExpireDue = "expire-due",
-    /// The token has been read or counted apart from the grant.
-    TokenTaken = "token-taken",
-    /// The client knows that it has the lock.
-    Acquired = "acquired",
-    /// A renewal has been sent.
-    RenewSent = "renew-sent",
-    /// A renewal was confirmed.
-    Renewed = "renewed",
-    /// The client has learnt that its lock is lost.
-    LossNoticed = "loss-noticed",
-    /// The client has compared its clock with its deadline and goes on.
-    CheckedDeadline = "checked-deadline",
-    /// The client is about to read.
-    BeforeRead = "before-read",
-    /// The read has been sent.
-    ReadSent = "read-sent",
-    /// The read was answered.
-    ReadDone = "read-done",
-    /// The work between read and write is done.
-    WorkDone = "work-done",
-    /// The client is about to write.
-    BeforeWrite = "before-write",
-    /// The write has been sent.
-    WriteSent = "write-sent",
-    /// The write was answered.
-    WriteDone = "write-done",
-    /// The resource refused an access.
-    AccessRefused = "access-refused",
-    /// The client is about to release.
-    BeforeRelease = "before-release",
-    /// The value was read and compared, in strategies that compare before they delete.
-    ReleaseCompared = "release-compared",
-    /// The release has been sent.
-    ReleaseSent = "release-sent",
-    /// The release is over.
-    Released = "released",
-    /// The thread has finished its rounds.
-    Finished = "finished",
 }
 
 const fn pair(high: u32, low: u32) -> u64 {

@@ -6,9 +6,11 @@
 //!
 //! This crate deliberately knows no simulator, no lock service and no file format.
 
+mod access;
 mod event;
 mod hash;
 mod ids;
+mod moment;
 mod names;
 mod record;
 mod time;
@@ -16,9 +18,11 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Access, AccessOutcome, Event, How, Leg, Moment, What};
+pub use access::{Access, AccessOutcome};
+pub use event::{Event, How, Leg, What};
 pub use hash::RollingHash;
 pub use ids::{CallId, GrantId, JobId, LockId, ProcessId, ResourceId, ServerId, ThreadId, Token};
+pub use moment::Moment;
 pub use names::{LockRules, Names, ThreadName};
 pub use record::{Detail, History};
 pub use time::{Duration, Instant, LocalTime, WallTime};

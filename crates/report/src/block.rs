@@ -159,7 +159,11 @@ impl Block {
 
     fn faults(&mut self, story: &Story) {
         self.gap();
-        let needs = if story.verdict == Verdict::Violated { "needs" } else { "with" };
+        // A violation that some fault can be left out of does not need them all.
+        let claims_less =
+            story.faults_claim.as_ref().is_some_and(|claim| claim.starts_with("even"));
+        let is_needed = story.verdict == Verdict::Violated && !claims_less;
+        let needs = if is_needed { "needs" } else { "with" };
         let claim = story.faults_claim.as_ref().map(|claim| format!(" ({claim})"));
         let heading = match story.faults.len() {
             0 => format!("{needs} no fault"),
