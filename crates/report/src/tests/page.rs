@@ -62,15 +62,3 @@ fn traces_parse_and_agree() {
     }
     assert_eq!(rows.iter().filter(|row| row["ev"] == "violation").count(), 2);
 }
-
-/// Writes the files into the temporary folder, for people to look at.
-#[test]
-#[ignore = "writes files for people to look at"]
-fn show() {
-    let (story, history) = zombie();
-    let folder = std::env::temp_dir().join("fencepost-report");
-    std::fs::create_dir_all(&folder).unwrap();
-    for format in ALL {
-        std::fs::write(folder.join(format.file), (format.write)(&story, &history)).unwrap();
-    }
-}
