@@ -8,12 +8,14 @@
 
 mod corpus;
 mod replies;
+mod run;
 mod world;
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf};
 
-use corpus::{Case, Item};
+use corpus::{Case, Command};
 use fencepost_redis::Version;
+use run::Servers;
 use world::World;
 
 /// A case that is left out.
@@ -56,33 +58,27 @@ fn version(file: &str) -> Version {
     if file.contains("valkey") { Version::Valkey90 } else { Version::Redis70 }
 }
 
-/// Runs a case and gives what differs, empty if nothing does.
-fn differences(file: &str, case: &Case) -> String {
-    let mut world = World::new(version(file));
-    let mut report = String::new();
-    for step in &case.steps {
-        let got = match &step.item {
-            Item::Directive(text) => match world.directive(text) {
-                Ok(()) => continue,
-                Err(reason) => {
-                    let _ = writeln!(report, "{file}:{} {text}: {reason}", step.line);
-                    return report;
-                }
-            },
-            Item::Command(command) => world.command(command),
-            Item::Read { connection, none } => world.read(connection, *none),
-            Item::Probe(text) => world.probe(text),
-        };
-        if !replies::fits(step.matcher.as_deref(), &got, &step.reply) {
-            let (want, got) = (step.reply.join(" | "), got.join(" | "));
-            let _ = writeln!(
-                report,
-                "{file}:{} [{}] {}\n    want {want}\n    got  {got}",
-                step.line, case.name, step.text
-            );
-        }
+impl Servers for World {
+    fn directive(&mut self, text: &str) -> Result<(), String> {
+        self.directive(text)
     }
-    report
+
+    fn command(&mut self, command: &Command) -> Vec<String> {
+        self.command(command)
+    }
+
+    fn read(&mut self, connection: &str, none: Option<u64>) -> Vec<String> {
+        self.read(connection, none)
+    }
+
+    fn probe(&mut self, text: &str) -> Vec<String> {
+        self.probe(text)
+    }
+}
+
+/// Runs a case on new engines and gives what differs, empty if nothing does.
+fn differences(file: &str, case: &Case) -> String {
+    run::differences(file, case, &mut World::new(version(file)))
 }
 
 #[test]
