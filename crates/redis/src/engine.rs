@@ -105,6 +105,32 @@ impl Engine {
         }
     }
 
+    /// Takes over another server's data, and its names if clients made some up; memory is reused.
+    ///
+    /// Two engines of a simulation share their names, and then only slots are copied.
+    pub(crate) fn take_data_of(&mut self, other: &Self) {
+        if self.names.transient_len() + other.names.transient_len() > 0 {
+            self.names.clone_from(&other.names);
+        }
+        self.copy_data_from(other);
+    }
+
+    /// Removes all data; names and connections stay.
+    pub(crate) fn drop_data(&mut self) {
+        for database in &mut self.databases {
+            database.slots.iter_mut().for_each(|slot| *slot = crate::keyspace::Slot::default());
+        }
+    }
+
+    /// Removes the keys of all databases that are dead at this wall time, whoever the master is.
+    pub(crate) fn drop_dead_keys(&mut self, now_ms: u64) {
+        let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        let slots = self.databases.iter_mut().flat_map(|database| &mut database.slots);
+        slots.filter(|slot| slot.is_dead(now)).for_each(|slot| {
+            slot.expire();
+        });
+    }
+
     /// Looks at a key of database 0 without touching it.
     #[must_use]
     pub fn entry(&self, key: KeyId, now_ms: u64) -> Option<Entry> {
