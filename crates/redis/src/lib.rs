@@ -23,6 +23,7 @@ mod numbers;
 mod object;
 pub mod persistence;
 mod propagate;
+pub mod replication;
 mod reply;
 mod request;
 mod server;
@@ -40,6 +41,11 @@ pub use engine::{Engine, Entry, Role};
 pub use frame::{Frame, Protocol};
 pub use names::{KeyId, Names};
 pub use persistence::{Dataset, Disk, Flush, Fsync, Loaded, Persistence, Redo, SavePoint, Saving};
+pub use replication::{
+    Cron, FailoverError, LinkId, MasterLink, Peer, Position, ReplicaLink, Replication,
+    ReplicationId, ReplicationSettings, StreamContent, StreamItem, Streamed, SyncAnswer,
+    SyncCounts, SyncRequest,
+};
 pub use reply::{Change, ErrorCode, ExpiringCommand, Outcome, Reply};
 pub use request::{ProtocolError, RequestParser, split_inline};
 pub use server::{Config, ConfigError, Health};
