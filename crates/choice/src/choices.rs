@@ -68,6 +68,8 @@ struct Site {
 pub struct Choices {
     labels: Vec<String>,
     sites: Vec<Site>,
+    /// The sites that were asked or have something planned; the others are as new.
+    touched: Vec<SiteId>,
     source: Answers,
     key: RunKey,
     bytes: Vec<u8>,
@@ -108,6 +110,7 @@ impl Choices {
         Self {
             labels: Vec::new(),
             sites: Vec::new(),
+            touched: Vec::new(),
             source: Answers::Benign,
             key: RunKey::new(0, 0),
             bytes: Vec::new(),
@@ -126,6 +129,7 @@ impl Choices {
         let id = SiteId(u32::try_from(self.sites.len()).expect("sites are few"));
         self.labels.push(label.to_owned());
         self.sites.push(Site { hash: site_hash(label), asked: 0, planned: u32::MAX, place: 0 });
+        self.touched.reserve(self.sites.len());
         id
     }
 
@@ -176,7 +180,8 @@ impl Choices {
     ///
     /// The place in `plan` of a deviation that wants the same question as another one.
     pub fn begin_planned(&mut self, source: Source, plan: &[Planned]) -> Result<(), usize> {
-        for site in &mut self.sites {
+        for site in self.touched.drain(..) {
+            let site = &mut self.sites[site.index()];
             site.asked = 0;
             site.planned = u32::MAX;
         }
@@ -293,6 +298,9 @@ impl Choices {
     #[inline]
     fn answer(&mut self, site: SiteId, benign: u64, sample: impl FnOnce(u64) -> u64) -> u64 {
         let state = &mut self.sites[site.index()];
+        if state.asked == 0 {
+            self.touched.push(site);
+        }
         state.asked += 1;
         if state.asked == state.planned {
             return self.planned_answer(site);
@@ -318,6 +326,7 @@ impl Choices {
 
     /// Points a site at the next deviation that is planned for it.
     fn aim(&mut self, site: SiteId) {
+        self.touched.push(site);
         let asked = self.sites[site.index()].asked;
         let next = self
             .plan

@@ -1,5 +1,7 @@
 //! A distribution made ready for many draws.
 
+use std::rc::Rc;
+
 use fencepost_history::Duration;
 
 use crate::Distribution;
@@ -7,7 +9,7 @@ use crate::Distribution;
 /// How many cells the middle of a table has.
 const CELLS: usize = 1024;
 
-/// A distribution made ready for many draws.
+/// A distribution made ready for many draws; clones share its table.
 ///
 /// Distributions whose draws are costly are tabulated by 1,024 equal steps of probability, and
 /// a draw lies between two neighbours. The outermost steps, where the tails are, are drawn from the
@@ -16,7 +18,7 @@ const CELLS: usize = 1024;
 pub struct Sampler {
     distribution: Distribution,
     /// The quantiles at the edges of the cells, or nothing.
-    quantiles: Vec<u64>,
+    quantiles: Option<Rc<[u64; CELLS + 1]>>,
 }
 
 impl Sampler {
@@ -27,35 +29,31 @@ impl Sampler {
             distribution,
             Distribution::LogNormal { .. } | Distribution::Exponential { .. }
         );
-        let edge = |cell: usize| {
-            let random = (cell as u64).wrapping_shl(54).wrapping_sub(u64::from(cell == CELLS));
-            distribution.sample(random).as_nanos()
-        };
-        let mut quantiles: Vec<u64> =
-            if is_costly { (0..=CELLS).map(edge).collect() } else { Vec::new() };
-        // An exponential draw falls as its random bits grow; a table must rise or fall throughout,
-        // and the ends of the tails are never read.
-        if let [.., before, last] = quantiles.as_mut_slice() {
-            *last = *before;
-        }
+        let edge = |cell: usize| distribution.sample((cell as u64).wrapping_shl(54)).as_nanos();
+        // The outer edges of the tails are never read.
+        let is_read = |cell: usize| cell > 0 && cell < CELLS;
+        let table = || std::array::from_fn(|cell| if is_read(cell) { edge(cell) } else { 0 });
+        let quantiles = is_costly.then(|| Rc::new(table()));
+        // Between neighbours a draw counts with a sign; whoever waits for centuries draws exactly.
+        let quantiles = quantiles.filter(|table| table.iter().all(|&edge| edge >> 63 == 0));
         Self { distribution: distribution.clone(), quantiles }
     }
 
     /// Turns 64 random bits into a length.
     #[must_use]
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "a cell has 10 bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "a cell has 10 bits, its part 32")]
     pub fn sample(&self, random: u64) -> Duration {
-        let cell = (random >> 54) as usize;
-        let (Some(&low), Some(&high)) = (self.quantiles.get(cell), self.quantiles.get(cell + 1))
-        else {
+        let Some(quantiles) = &self.quantiles else {
             return self.distribution.sample(random);
         };
+        let cell = (random >> 54) as usize;
         if cell == 0 || cell == CELLS - 1 {
             return self.tail(random);
         }
-        let part = (random >> 22) & u64::from(u32::MAX);
-        let step = (i128::from(high) - i128::from(low)) * i128::from(part);
+        let (low, high) = (quantiles[cell], quantiles[cell + 1]);
+        let part = (random >> 22) as u32;
+        let step = i128::from(high.wrapping_sub(low).cast_signed()) * i128::from(part);
         Duration::from_nanos(low.wrapping_add_signed((step >> 32) as i64))
     }
 

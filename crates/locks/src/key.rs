@@ -1,10 +1,15 @@
 //! What all locks on one key of one Redis node have in common.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use fencepost_history::{Duration, GrantId, Moment, ServerId, Token, WallTime};
 use fencepost_services::{
     Client, Command, ExpireCondition, ExpireUnit, KeyId, RedisReply, RedisRequest, Reply, Request,
-    Value,
+    Servers, Value,
 };
+use fencepost_sim::{TimedOut, WithinCall};
 
 use crate::{Attempt, Grant, Renewal};
 
@@ -62,6 +67,21 @@ pub enum LeaseClock {
     Monotonic,
 }
 
+/// A command and its reply; nothing if none comes in time.
+struct Ask<'a>(WithinCall<'a, Servers>);
+
+impl Future for Ask<'_> {
+    type Output = Option<RedisReply>;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context).map(|answer| match answer {
+            Ok(Reply::Redis(reply)) => Some(reply),
+            Ok(Reply::Access { .. }) | Err(TimedOut) => None,
+        })
+    }
+}
+
 /// A lock on one key of one Redis node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyLock {
@@ -110,20 +130,16 @@ impl KeyLock {
 
     /// Sends a command for an attempt or a grant and waits for its reply; nothing if none came in
     /// time. `sent` is the moment that is passed when it is sent.
-    #[inline]
-    pub async fn ask(
+    #[inline(always)]
+    pub fn ask<'a>(
         &self,
-        client: &Client,
+        client: &'a Client,
         by: GrantId,
         command: Command,
         sent: Moment,
-    ) -> Option<RedisReply> {
+    ) -> impl Future<Output = Option<RedisReply>> + use<'a> {
         let request = Request::Redis(RedisRequest { command, by });
-        let call = client.call(self.node, request).marking(sent).within(self.request_timeout);
-        match call.await {
-            Ok(Reply::Redis(reply)) => Some(reply),
-            Ok(Reply::Access { .. }) | Err(_) => None,
-        }
+        Ask(client.call(self.node, request).marking(sent).within(self.request_timeout))
     }
 
     /// Reads the clock by which the client knows when its lock ends.

@@ -1,6 +1,6 @@
 //! Builds the world of a setup: actors, links, and a site for each decision about them.
 
-use fencepost_choice::Choices;
+use fencepost_choice::{Choices, Distribution, Sampler};
 use fencepost_history::{Instant, Leg, ProcessId, RollingHash, ServerId, ThreadId};
 
 use crate::Services;
@@ -12,10 +12,24 @@ use crate::process::{Process, ProcessSites, Thread};
 use crate::queue::Queue;
 use crate::server::Server;
 use crate::setup::{LinkModel, ProcessSetup, ServerSetup, Setup};
+use crate::timers::Timers;
 use crate::world::{Mail, World};
 
 fn id(place: usize) -> u16 {
     u16::try_from(place).expect("a setup has fewer than 65,536 actors of a kind")
+}
+
+/// Returns the sampler of a distribution; links of one latency share it.
+fn sampler<'a>(
+    samplers: &mut Vec<(&'a Distribution, Sampler)>,
+    distribution: &'a Distribution,
+) -> Sampler {
+    if let Some((_, known)) = samplers.iter().find(|(other, _)| *other == distribution) {
+        return known.clone();
+    }
+    let new = Sampler::new(distribution);
+    samplers.push((distribution, new.clone()));
+    new
 }
 
 impl<S: Services> World<S> {
@@ -28,18 +42,17 @@ impl<S: Services> World<S> {
         let mut world = Self {
             now: Instant::ZERO,
             queue: Queue::new(),
-            requests: Mail::new(),
-            replies: Mail::new(),
             peers: Mail::new(),
+            wakes: Mail::new(),
             processes: Vec::new(),
             threads: Vec::new(),
-            timers: Vec::new(),
-            slots: Vec::new(),
+            timers: Timers::new(0),
             servers: Vec::new(),
             links: Vec::new(),
             peer_cuts: Vec::new(),
             peer_latency: setup.peer_latency,
             choices: Choices::new(),
+            network_key: None,
             meanings: Vec::new(),
             hazards: Vec::new(),
             moment_hazards: 0,
@@ -57,7 +70,6 @@ impl<S: Services> World<S> {
             cancelled: Vec::new(),
             has_business: false,
             open_workers: 0,
-            is_worker: Vec::new(),
             is_healed: false,
             max_steps: u32::try_from(setup.max_events).unwrap_or(u32::MAX),
             has_too_many_steps: false,
@@ -65,8 +77,7 @@ impl<S: Services> World<S> {
         for process in &setup.processes {
             world.add_process(process);
         }
-        world.timers = vec![u64::MAX; world.threads.len()];
-        world.slots = Self::idle_slots(world.threads.len());
+        world.timers = Timers::new(world.threads.len());
         for server in &setup.servers {
             world.add_server(server);
         }
@@ -97,22 +108,15 @@ impl<S: Services> World<S> {
             let thread = ThreadId(id(self.threads.len()));
             let label = format!("client.stall@{name}/{role}");
             self.register(&label, Meaning::Stall(thread));
-            self.is_worker.push(place < setup.workers.len());
-            self.threads.push(Thread {
-                process,
-                is_stopped: true,
-                is_running: false,
-                wants_step: false,
-                stalled_until: Instant::ZERO,
-                used: 0,
-            });
+            self.threads.push(Thread::new(process, place < setup.workers.len()));
         }
         self.processes.push(Process {
             own: 0,
             next_fault: u32::MAX,
             paused_until: Instant::ZERO,
             is_alive: false,
-            incarnation: 0,
+            starts: 0,
+            lost_calls: u32::MAX,
             clock,
             first_clock: clock,
             start: setup.start,
@@ -148,6 +152,7 @@ impl<S: Services> World<S> {
     }
 
     fn add_links(&mut self, setup: &Setup) {
+        let mut samplers = Vec::new();
         for (process, client) in setup.processes.iter().enumerate() {
             for (server, node) in setup.servers.iter().enumerate() {
                 let (process, server) = (ProcessId(id(process)), ServerId(id(server)));
@@ -162,14 +167,15 @@ impl<S: Services> World<S> {
                         .rev()
                         .find(|(of, to, way, _)| (*of, *to, *way) == (process, server, leg));
                     let model = own.map_or(&setup.link, |(_, _, _, model)| model);
-                    let link = self.add_link(model, &scope, link);
+                    let latency = sampler(&mut samplers, &model.latency);
+                    let link = self.add_link(model, latency, &scope, link);
                     self.links.push(link);
                 }
             }
         }
     }
 
-    fn add_link(&mut self, model: &LinkModel, scope: &str, place: u32) -> Link {
+    fn add_link(&mut self, model: &LinkModel, latency: Sampler, scope: &str, place: u32) -> Link {
         self.register(&format!("net.delay@{scope}"), Meaning::Delay(place));
         self.register(&format!("net.cut@{scope}"), Meaning::Cut(place));
         self.register(&format!("net.partition@{scope}"), Meaning::Partition(place));
@@ -177,6 +183,6 @@ impl<S: Services> World<S> {
             latency: self.register(&format!("net.latency@{scope}"), Meaning::Latency(place)),
             loss: self.register(&format!("net.loss@{scope}"), Meaning::Loss(place)),
         };
-        Link::new(&model.latency, model.loss_odds, scope, sites)
+        Link::new(&model.latency, latency, model.loss_odds, scope, sites)
     }
 }

@@ -174,7 +174,7 @@ pub(crate) enum Meaning {
 impl Meaning {
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other sites are nobody's process")]
     /// Returns the process at whose own events the site's deviations are anchored.
-    pub(crate) fn process(self, threads: &[Thread]) -> Option<ProcessId> {
+    pub(crate) fn process<R>(self, threads: &[Thread<R>]) -> Option<ProcessId> {
         match self {
             Self::Pause(process)
             | Self::Crash(process)

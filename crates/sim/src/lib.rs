@@ -9,6 +9,7 @@
 //! This crate deliberately knows nothing of locks, stores, scenario files or verdicts.
 
 mod build;
+mod call;
 mod client;
 mod clock;
 mod faults;
@@ -16,6 +17,7 @@ mod hazard;
 mod join;
 mod life;
 mod link;
+mod ops;
 mod process;
 mod queue;
 mod run;
@@ -24,6 +26,7 @@ mod server;
 mod setup;
 mod task;
 mod ties;
+mod timers;
 mod world;
 
 #[cfg(test)]
@@ -32,7 +35,8 @@ mod tests;
 /// What [`Sim::begin`] is told: who answers, and where a run deviates.
 pub use fencepost_choice::{Deviation, Source};
 
-pub use client::{Call, Client, TimedOut, WithinCall};
+pub use call::{Call, TimedOut, WithinCall};
+pub use client::{Client, Sleep};
 pub use faults::{Fault, FaultKind};
 pub use hazard::{Hazard, HazardAt};
 pub use join::{join, race};

@@ -3,7 +3,6 @@
 use fencepost_history::{Duration, Instant, ProcessId, ThreadId, What};
 
 use crate::Services;
-use crate::process::{SLOTS, slot_place};
 use crate::queue::{Entry, Order};
 use crate::world::{Action, World};
 
@@ -14,7 +13,7 @@ impl<S: Services> World<S> {
             return;
         }
         state.is_running = false;
-        if self.is_worker[thread.index()] {
+        if state.is_worker {
             self.open_workers -= 1;
         }
         self.emit(What::Finished { thread });
@@ -23,14 +22,14 @@ impl<S: Services> World<S> {
     pub(crate) fn start_process(&mut self, process: ProcessId) {
         let state = &mut self.processes[process.index()];
         state.is_alive = true;
-        state.incarnation += 1;
+        state.starts += 1;
+        state.lost_calls = self.last_call;
         state.paused_until = Instant::ZERO;
-        let is_restart = state.incarnation > 1;
+        let is_restart = state.starts > 1;
         for thread in self.threads_of(process) {
-            let is_worker = self.is_worker[thread.index()];
             let state = &mut self.threads[thread.index()];
             state.is_stopped = false;
-            state.is_running = is_worker;
+            state.is_running = state.is_worker;
             state.wants_step = false;
             state.stalled_until = Instant::ZERO;
             state.used = 0;
@@ -83,13 +82,14 @@ impl<S: Services> World<S> {
             state.next_fault = self.max_steps;
             state.paused_until = Instant::ZERO;
             state.is_alive = false;
-            state.incarnation = 0;
+            state.starts = 0;
+            state.lost_calls = u32::MAX;
             state.clock = state.first_clock;
             self.open_workers += state.worker_count;
             let at = state.start;
             let process = ProcessId(u16::try_from(place).expect("ids have 16 bits"));
             let order = Order::fault(process.0, 0);
-            self.queue.push(Entry { at, order, action: Action::Start(process) });
+            self.queue.push(Entry { at, order, action: Action::Start });
         }
         for server in &mut self.servers {
             server.own = 0;
@@ -113,7 +113,7 @@ impl<S: Services> World<S> {
         state.paused_until = paused_before.max(until);
         let number = self.next_number();
         let order = Order::fault(process.0, number);
-        self.queue.push(Entry { at: until, order, action: Action::Resume(process) });
+        self.queue.push(Entry { at: until, order, action: Action::Resume });
         self.emit(What::Paused { process, until });
         for thread in threads.map(ThreadId) {
             let state = &mut self.threads[thread.index()];
@@ -137,7 +137,7 @@ impl<S: Services> World<S> {
         state.is_stopped = true;
         let number = self.next_number();
         let order = Order::fault(process.0, number);
-        self.queue.push(Entry { at: until, order, action: Action::Unstall(thread) });
+        self.queue.push(Entry { at: until, order, action: Action::Unstall(thread.0.into()) });
         self.emit(What::Stalled { thread, until });
         self.lengthen_work(thread, stopped_before, until);
         self.retime(thread);
@@ -147,13 +147,11 @@ impl<S: Services> World<S> {
     /// beyond what it had been stopped for before.
     fn lengthen_work(&mut self, thread: ThreadId, stopped_before: Instant, until: Instant) {
         let by = until.since(stopped_before.max(self.now));
-        let mut used = self.threads[thread.index()].used;
-        while used != 0 {
-            let slot = used.trailing_zeros();
-            used &= used - 1;
-            let place = slot_place(thread, u8::try_from(slot).expect("32 slots"));
-            let op = &mut self.slots[place];
-            if op.is_work && op.deadline >= self.now {
+        let now = self.now;
+        let state = &mut self.threads[thread.index()];
+        for slot in state.used_slots() {
+            let op = &mut state.slots[slot];
+            if op.is_work && op.deadline >= now {
                 op.deadline = op.deadline + by;
             }
         }
@@ -169,11 +167,9 @@ impl<S: Services> World<S> {
         let now = self.now;
         let left = |deadline: Instant| before.local(deadline).since(before.local(now));
         for thread in threads.map(ThreadId) {
-            let mut used = self.threads[thread.index()].used;
-            while used != 0 {
-                let slot = used.trailing_zeros() as usize;
-                used &= used - 1;
-                let op = &mut self.slots[thread.index() * SLOTS + slot];
+            let state = &mut self.threads[thread.index()];
+            for slot in state.used_slots() {
+                let op = &mut state.slots[slot];
                 if op.deadline > now && op.deadline != Instant::NEVER {
                     let length = clock.true_length(left(op.deadline).as_nanos());
                     op.deadline = now + Duration::from_nanos(length);
@@ -189,17 +185,16 @@ impl<S: Services> World<S> {
             return;
         }
         state.is_alive = false;
+        state.lost_calls = u32::MAX;
         let threads = state.first_thread..state.first_thread + state.thread_count;
         self.emit(What::Crashed { process });
         for thread in threads.map(ThreadId) {
             let state = &mut self.threads[thread.index()];
             state.is_stopped = true;
             state.used = 0;
-            if state.is_running && self.is_worker[thread.index()] {
-                self.open_workers -= 1;
-            }
-            self.threads[thread.index()].is_running = false;
-            self.timers[thread.index()] = Instant::NEVER.as_nanos();
+            self.open_workers -= u32::from(state.is_running && state.is_worker);
+            state.is_running = false;
+            self.timers.stop(thread);
         }
         self.crashed.push(process);
         self.has_business = true;
@@ -208,7 +203,7 @@ impl<S: Services> World<S> {
             self.open_workers += self.processes[process.index()].worker_count;
             let number = self.next_number();
             let order = Order::fault(process.0, number);
-            self.queue.push(Entry { at, order, action: Action::Start(process) });
+            self.queue.push(Entry { at, order, action: Action::Start });
         }
     }
 

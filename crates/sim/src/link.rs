@@ -12,10 +12,8 @@ pub(crate) struct Link {
     pub(crate) next_fault: u32,
     /// Until when nothing gets through.
     pub(crate) cut_until: Instant,
-    /// The latency if it is always the same.
+    /// The latency of runs that draw none.
     pub(crate) fixed: u64,
-    /// Whether latencies are drawn in seeded runs.
-    pub(crate) is_drawn: bool,
     /// The odds of a loss in seeded runs, of 2^64.
     pub(crate) loss_odds: u64,
     /// What one draw is keyed by that decides latency and loss.
@@ -34,6 +32,7 @@ pub(crate) struct LinkSites {
 impl Link {
     pub(crate) fn new(
         latency: &Distribution,
+        sampler: Sampler,
         loss_odds: u64,
         scope: &str,
         sites: LinkSites,
@@ -43,12 +42,18 @@ impl Link {
             next_fault: u32::MAX,
             cut_until: Instant::ZERO,
             fixed: latency.nominal().as_nanos(),
-            is_drawn: !matches!(latency, Distribution::Fixed(_)),
             loss_odds,
             hash: site_hash(&format!("net.latency@{scope}")),
-            latency: Sampler::new(latency),
+            latency: sampler,
             sites,
         }
+    }
+
+    /// Returns whether a message is lost whose latency the same draw decides: its upper bits are
+    /// the latency's, its lower ones the loss's.
+    #[inline(always)]
+    pub(crate) const fn loses(&self, random: u64) -> bool {
+        random << 32 < self.loss_odds
     }
 
     pub(crate) const fn reset(&mut self) {

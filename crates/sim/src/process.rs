@@ -1,7 +1,7 @@
 //! Processes, their threads, and what each thread waits for.
 
 use fencepost_choice::SiteId;
-use fencepost_history::{CallId, Instant, ProcessId, ThreadId};
+use fencepost_history::{CallId, Instant, ProcessId};
 
 use crate::clock::Clock;
 
@@ -19,7 +19,9 @@ pub(crate) struct Process {
     pub(crate) paused_until: Instant,
     pub(crate) is_alive: bool,
     /// How often it has been started.
-    pub(crate) incarnation: u16,
+    pub(crate) starts: u32,
+    /// The last call that its death has lost: all of them while it is dead.
+    pub(crate) lost_calls: u32,
     pub(crate) clock: Clock,
     /// The clock at the start of a run.
     pub(crate) first_clock: Clock,
@@ -39,10 +41,12 @@ pub(crate) struct ProcessSites {
     pub(crate) jitter: SiteId,
 }
 
-/// A thread.
+/// A thread, and the operations that it has under way.
 #[derive(Clone, Debug)]
-pub(crate) struct Thread {
+pub(crate) struct Thread<R> {
     pub(crate) process: ProcessId,
+    /// Whether it starts with its process, and the run goes on until it has finished.
+    pub(crate) is_worker: bool,
     /// Whether its process is paused or dead or it is stalled itself: it passes no step.
     pub(crate) is_stopped: bool,
     /// Whether it has been started and not finished.
@@ -53,6 +57,59 @@ pub(crate) struct Thread {
     pub(crate) stalled_until: Instant,
     /// Its slots in use.
     pub(crate) used: u32,
+    pub(crate) slots: [OpSlot<R>; SLOTS],
+}
+
+impl<R: Copy> Thread<R> {
+    pub(crate) const fn new(process: ProcessId, is_worker: bool) -> Self {
+        Self {
+            process,
+            is_worker,
+            is_stopped: true,
+            is_running: false,
+            wants_step: false,
+            stalled_until: Instant::ZERO,
+            used: 0,
+            slots: [OpSlot::idle(); SLOTS],
+        }
+    }
+
+    /// Returns the operation in a slot.
+    #[inline(always)]
+    pub(crate) const fn op(&mut self, slot: u8) -> &mut OpSlot<R> {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Returns whether a slot is in use.
+    #[inline(always)]
+    pub(crate) const fn uses(&self, slot: u8) -> bool {
+        self.used & (1 << slot) != 0
+    }
+
+    /// Gives the slot of an operation back that no longer waits.
+    #[inline(always)]
+    pub(crate) const fn close(&mut self, slot: u8) {
+        self.used &= !(1 << slot);
+    }
+
+    /// Returns the slots in use.
+    #[inline(always)]
+    pub(crate) fn used_slots(&self) -> impl Iterator<Item = usize> + use<R> {
+        let mut used = self.used;
+        std::iter::from_fn(move || {
+            let slot = used.trailing_zeros() as usize;
+            used &= used.wrapping_sub(1);
+            (slot < SLOTS).then_some(slot)
+        })
+    }
+
+    /// Returns the slot whose timer fires first, and when; nothing if none will.
+    pub(crate) fn soonest_timer(&self) -> Option<(usize, Instant)> {
+        let waiting = |slot: &usize| self.slots[*slot].state == OpState::Waiting;
+        let timers =
+            self.used_slots().filter(waiting).map(|slot| (slot, self.slots[slot].deadline));
+        timers.filter(|timer| timer.1 != Instant::NEVER).min_by_key(|timer| timer.1)
+    }
 }
 
 /// What one operation of a thread waits for.
@@ -84,10 +141,4 @@ impl<R> OpSlot<R> {
             reply: None,
         }
     }
-}
-
-/// Returns where a thread's slot lives in the list of all slots.
-#[inline(always)]
-pub(crate) const fn slot_place(thread: ThreadId, slot: u8) -> usize {
-    thread.index() * SLOTS + slot as usize
 }

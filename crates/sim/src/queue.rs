@@ -33,6 +33,20 @@ impl Order {
         Self((kind << Self::KIND) | ((actor as u64) << Self::ACTOR) | number as u64)
     }
 
+    /// Returns the number of the process or server that the event touches.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "an actor has 16 bits")]
+    pub(crate) const fn actor(self) -> u16 {
+        (self.0 >> Self::ACTOR) as u16
+    }
+
+    /// Returns the number of the call that a message belongs to.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "a number has 32 bits")]
+    pub(crate) const fn number(self) -> u32 {
+        self.0 as u32
+    }
+
     /// Returns whether two events touch the same actor or server.
     #[inline(always)]
     pub(crate) const fn same_actor(self, other: Self) -> bool {
@@ -66,6 +80,9 @@ pub(crate) struct Queue<A> {
     entries: Vec<Entry<A>>,
 }
 
+/// From how many events on an insertion searches its place by halves.
+const MANY: usize = 64;
+
 impl<A: Copy> Queue<A> {
     pub(crate) const fn new() -> Self {
         Self { entries: Vec::new() }
@@ -85,10 +102,14 @@ impl<A: Copy> Queue<A> {
         self.entries.pop()
     }
 
-    /// Returns the event after the next one.
+    /// Returns whether the event after the next one is due with it and touches the same actor, so
+    /// that a choice decides between them; faults have their order.
     #[inline(always)]
-    pub(crate) fn second(&self) -> Option<&Entry<A>> {
-        self.entries.len().checked_sub(2).map(|place| &self.entries[place])
+    pub(crate) fn is_tied(&self) -> bool {
+        let [.., second, head] = self.entries.as_slice() else {
+            return false;
+        };
+        second.at == head.at && second.order.same_actor(head.order) && !head.order.is_fault()
     }
 
     /// Counts the events of the next one's actor that are due with it, itself included.
@@ -106,17 +127,27 @@ impl<A: Copy> Queue<A> {
         Some(self.entries.remove(place))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, entry: Entry<A>) {
-        let key = entry.key();
-        let mut place = self.entries.len();
-        if place > 64 {
-            place = self.entries.partition_point(|other| other.key() > key);
-        } else {
-            while place > 0 && self.entries[place - 1].key() < key {
-                place -= 1;
-            }
+        if self.entries.len() > MANY {
+            return self.push_far(entry);
         }
+        self.entries.push(entry);
+        let mut sooner = self.entries.as_mut_slice();
+        while let [rest @ .., before, place] = sooner
+            && before.key() < entry.key()
+        {
+            *place = *before;
+            *before = entry;
+            let len = rest.len();
+            sooner = &mut sooner[..=len];
+        }
+    }
+
+    #[cold]
+    fn push_far(&mut self, entry: Entry<A>) {
+        let key = entry.key();
+        let place = self.entries.partition_point(|other| other.key() > key);
         self.entries.insert(place, entry);
     }
 }

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fencepost_choice::{Choices, Deviation, PlanError, Planned, Source};
-use fencepost_history::{Detail, Event, Instant, ProcessId, ServerId, ThreadId, What};
+use fencepost_history::{CallId, Detail, Event, Instant, Leg, ProcessId, ServerId, ThreadId, What};
 
-use crate::process::OpSlot;
+use crate::queue::{Entry, Order};
 use crate::server::ServerContext;
 use crate::ties::Due;
-use crate::world::{Action, Said, World};
+use crate::world::{Action, Letter, Mail, Said, World};
 use crate::{Client, Services, Setup, Task};
 
 /// Takes a run's events as they happen.
@@ -37,10 +37,11 @@ pub enum Stop {
     Limit,
 }
 
-/// The world and the servers' own data.
+/// The world, the servers' own data, and the requests on their way to them.
 pub(crate) struct Core<S: Services> {
     pub(crate) world: World<S>,
     pub(crate) services: S,
+    pub(crate) requests: Mail<Letter<S::Request>>,
 }
 
 /// A simulation that runs again and again in the same memory.
@@ -59,7 +60,7 @@ impl<S: Services> Sim<S> {
     pub fn new(setup: &Setup, services: S) -> Self {
         let world = World::build(setup);
         Self {
-            core: Rc::new(RefCell::new(Core { world, services })),
+            core: Rc::new(RefCell::new(Core { world, services, requests: Mail::new() })),
             watches_moments: Rc::new(Cell::new(false)),
             tasks: Vec::new(),
             max_events: setup.max_events,
@@ -104,7 +105,9 @@ impl<S: Services> Sim<S> {
         core.world.reset();
         core.world.reset_actors();
         core.services.reset();
+        core.requests.clear();
         core.world.choices.begin_planned(source, plan)?;
+        core.world.network_key = core.world.choices.key().filter(|_| !core.world.is_recording);
         core.world.arm_plan();
         core.world.arm_hazards();
         let is_watched = core.world.is_recording || core.world.moment_hazards != 0;
@@ -174,6 +177,7 @@ impl<S: Services> Sim<S> {
     pub fn heal(&mut self) {
         let world = &mut self.core.borrow_mut().world;
         world.is_healed = true;
+        world.network_key = None;
         world.moment_hazards = 0;
         for link in &mut world.links {
             if link.cut_until != Instant::NEVER {
@@ -187,7 +191,7 @@ impl<S: Services> Sim<S> {
     /// Puts the commands and replies of a recorded run into words.
     #[must_use]
     pub fn details(&self) -> Vec<Detail> {
-        let Core { world, services } = &*self.core.borrow();
+        let Core { world, services, .. } = &*self.core.borrow();
         let said = world.said.iter();
         said.map(|&(event, ref said)| {
             let text = match said {
@@ -202,35 +206,57 @@ impl<S: Services> Sim<S> {
     /// Runs until all workers have finished (if `to_finish`), nothing is left, or `until`.
     pub fn run(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Stop {
         loop {
-            let (wakes, stop) = {
-                let core = &mut *self.core.borrow_mut();
-                if to_finish && core.world.open_workers == 0 {
-                    (Wakes::Nobody, Some(Stop::Finished))
-                } else if self.steps >= self.max_events {
-                    (Wakes::Nobody, Some(Stop::Limit))
-                } else {
-                    core.advance(until)
+            let next = self.advance(until, to_finish, observer);
+            match next {
+                Next::Poll(thread) => {
+                    if self.tasks[thread.index()].poll() {
+                        self.core.borrow_mut().world.finish(thread);
+                    }
                 }
-            };
-            if stop.is_none() {
-                self.steps += 1;
-            }
-            match wakes {
-                Wakes::Nobody => {}
-                Wakes::Business => self.see_to_business(),
-                Wakes::Thread(thread) => self.poll(thread),
-                Wakes::Starting(process) => self.start(process),
-                Wakes::Resumed(process) => self.resume(process),
-            }
-            self.hand_on(observer);
-            if let Some(stop) = stop {
-                return stop;
+                Next::Business => self.see_to_business(),
+                Next::Start(process) => self.start(process),
+                Next::Resume(process) => self.resume(process),
+                Next::Stop(stop) => return stop,
             }
         }
     }
 
-    /// Polls a thread's code and then whatever that started or killed.
+    /// Takes events until code has to run or the run stands still.
     #[inline]
+    fn advance(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Next {
+        let core = &mut *self.core.borrow_mut();
+        let next = loop {
+            if core.world.events.len() >= MANY {
+                core.world.hand_on(observer);
+            }
+            if core.world.has_business {
+                break Next::Business;
+            }
+            if to_finish && core.world.open_workers == 0 {
+                break Next::Stop(Stop::Finished);
+            }
+            if self.steps >= self.max_events {
+                break Next::Stop(Stop::Limit);
+            }
+            let turn = core.take_event(until);
+            if let Turn::Still(stop) = turn {
+                break Next::Stop(stop);
+            }
+            self.steps += 1;
+            match turn {
+                Turn::Thread(thread) => break Next::Poll(thread),
+                Turn::Nobody | Turn::Still(_) => {}
+                Turn::Started(process) => break Next::Start(process),
+                Turn::Resumed(process) => break Next::Resume(process),
+            }
+        };
+        if let Next::Stop(_) = next {
+            core.world.hand_on(observer);
+        }
+        next
+    }
+
+    /// Polls a thread's code and then whatever that started or killed.
     fn poll(&mut self, thread: ThreadId) {
         if self.tasks[thread.index()].poll() {
             self.core.borrow_mut().world.finish(thread);
@@ -284,7 +310,8 @@ impl<S: Services> Sim<S> {
             // A thread may have killed the process before its others have started.
             let starts = {
                 let world = &self.core.borrow().world;
-                world.is_worker[thread.index()] && world.threads[thread.index()].is_running
+                let state = &world.threads[thread.index()];
+                state.is_worker && state.is_running
             };
             if starts {
                 self.tasks[thread.index()].start();
@@ -309,109 +336,115 @@ impl<S: Services> Sim<S> {
         }
         self.see_to_business();
     }
-
-    /// Hands what has happened to the observer.
-    #[inline]
-    fn hand_on(&mut self, observer: &mut impl Observer) {
-        let world = &mut self.core.borrow_mut().world;
-        if world.events.is_empty() {
-            return;
-        }
-        for event in &world.events {
-            observer.event(event);
-        }
-        world.handed_on += world.events.len();
-        world.events.clear();
-    }
 }
 
-/// Whose code runs next.
+/// From how many events on they are handed to the observer; the last ones when the run stands.
+const MANY: usize = 64;
+
+/// What the simulator does next that is more than to take an event.
 #[derive(Clone, Copy, Debug)]
-enum Wakes {
-    Nobody,
-    /// Nobody's, but code has to be dropped.
+enum Next {
+    /// Polls a thread.
+    Poll(ThreadId),
+    /// Drops code of the dead, and starts what was spawned.
     Business,
+    /// Starts a process's threads.
+    Start(ProcessId),
+    /// Polls the threads of a process that waited for its end of a stop.
+    Resume(ProcessId),
+    Stop(Stop),
+}
+
+/// Whose code runs after an event.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    Nobody,
     Thread(ThreadId),
-    Starting(ProcessId),
+    /// All threads of a process.
+    Started(ProcessId),
+    /// The threads of a process that were stopped before a step.
     Resumed(ProcessId),
+    /// There was no event.
+    Still(Stop),
+}
+
+impl Turn {
+    /// It is a thread's turn if its code saw the event.
+    #[inline(always)]
+    const fn of(thread: ThreadId, has_seen: bool) -> Self {
+        if has_seen { Self::Thread(thread) } else { Self::Nobody }
+    }
 }
 
 impl<S: Services> Core<S> {
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is rare is taken elsewhere")]
-    fn advance(&mut self, until: Instant) -> (Wakes, Option<Stop>) {
+    fn take_event(&mut self, until: Instant) -> Turn {
         let world = &mut self.world;
-        let (timer, thread) = world.soonest_timer();
+        let (timer, thread) = world.timers.soonest();
         let queued = world.queue.peek().map_or(u64::MAX, |entry| entry.at.as_nanos());
         let at = timer.min(queued);
         if at > until.as_nanos() {
             world.now = world.now.max(until);
-            return (Wakes::Nobody, Some(Stop::Reached));
+            return Turn::Still(Stop::Reached);
         }
         if at == u64::MAX {
-            return (Wakes::Nobody, Some(Stop::Idle));
+            return Turn::Still(Stop::Idle);
         }
         world.now = world.now.max(Instant::from_nanos(at));
-        let action = match world.choose(timer, queued, thread) {
-            Due::Action(action) => action,
-            Due::Timer(thread) => {
-                world.fire_timer(thread);
-                return (world.awake(thread), None);
-            }
+        if timer < queued {
+            return Turn::of(thread, world.fire_timer(thread));
+        }
+        let Entry { order, action, .. } = match world.choose(timer == queued) {
+            Due::Event(entry) => entry,
+            Due::Timer(thread) => return Turn::of(thread, world.fire_timer(thread)),
         };
-        let wakes = match action {
-            Action::Reply { message } => match world.take_reply(message) {
-                Some(thread) => world.awake(thread),
-                None => Wakes::Nobody,
-            },
-            Action::Request { message } => {
-                self.execute(message);
-                Wakes::Nobody
+        match action {
+            Action::Reply(seat) => {
+                let (thread, slot) = seat.parts();
+                return Turn::of(thread, world.take_reply(CallId(order.number()), thread, slot));
             }
-            rare => self.advance_rarely(rare),
-        };
-        (wakes, None)
+            Action::Request(message) => self.execute(message),
+            rare => return self.take_rare(order, rare),
+        }
+        Turn::Nobody
     }
 
     /// Lets a server execute a request that has arrived.
     #[inline]
     fn execute(&mut self, message: u32) {
-        let Self { world, services } = self;
-        let letter = *world.requests.get(message);
-        let (to, server) = (letter.to, letter.to.server);
+        let Self { world, services, requests } = self;
+        let Letter { to, payload } = requests.get(message);
+        let server = to.server;
         let state = &mut world.servers[server.index()];
         if !state.is_up {
-            world.requests.free(message);
-            world.emit(What::Dropped { call: to.call, leg: fencepost_history::Leg::Request });
-            return;
-        }
-        if state.stalled_until > world.now {
+            world.emit(What::Dropped { call: to.call, leg: Leg::Request });
+        } else if state.stalled_until > world.now {
             let at = state.stalled_until;
-            if at == Instant::NEVER {
-                world.requests.free(message);
+            if at != Instant::NEVER {
+                let order = Order::server(server.0, to.call.0);
+                world.queue.push(Entry { at, order, action: Action::Request(message) });
                 return;
             }
-            let order = crate::queue::Order::server(server.0, to.call.0);
-            let action = Action::Request { message };
-            world.queue.push(crate::queue::Entry { at, order, action });
-            return;
+        } else {
+            state.own += 1;
+            let has_fault = state.own == state.next_fault;
+            world.mention(What::Applied { call: to.call, server });
+            services.serve(*to, payload, &mut ServerContext { world });
+            if has_fault {
+                world.server_fault(server);
+            }
         }
-        world.requests.free(message);
-        state.own += 1;
-        let has_fault = state.own == state.next_fault;
-        world.mention(What::Applied { call: to.call, server });
-        services.serve(to, &letter.payload, &mut ServerContext { world });
-        if has_fault {
-            world.server_fault(server);
-        }
+        requests.free(message);
     }
 
     #[cold]
-    fn advance_rarely(&mut self, action: Action) -> Wakes {
-        let Self { world, services } = self;
+    fn take_rare(&mut self, order: Order, action: Action) -> Turn {
+        let Self { world, services, .. } = self;
+        let (process, server) = (ProcessId(order.actor()), ServerId(order.actor()));
         match action {
-            Action::Peer { message } => {
+            Action::Peer(message) => {
                 let letter = world.peers.get_mut(message);
                 let (from, to) = (letter.from, letter.to);
                 let payload = letter.payload.take().expect("a message arrives once");
@@ -420,38 +453,39 @@ impl<S: Services> Core<S> {
                     services.receive(to, from, &payload, &mut ServerContext { world });
                 }
             }
-            Action::Wake { server, token, epoch } => {
+            Action::Wake(wake) => {
+                let (token, epoch) = *world.wakes.get(wake);
+                world.wakes.free(wake);
                 let state = &world.servers[server.index()];
                 if state.is_up && state.epoch == epoch {
                     services.wake(server, token, &mut ServerContext { world });
                 }
             }
-            Action::Start(process) => {
+            Action::Start => {
                 world.start_process(process);
-                return Wakes::Starting(process);
+                return Turn::Started(process);
             }
-            Action::Resume(process) => {
+            Action::Resume => {
                 world.resume_process(process);
-                return Wakes::Resumed(process);
+                return Turn::Resumed(process);
             }
             Action::Unstall(thread) => {
+                let thread = ThreadId(u16::try_from(thread).expect("ids have 16 bits"));
                 world.resume_thread(thread);
-                return Wakes::Resumed(world.threads[thread.index()].process);
+                return Turn::Resumed(world.threads[thread.index()].process);
             }
             Action::Planned(place) => {
                 world.planned_now(place);
-                return Wakes::Business;
             }
             Action::Hazard(place) => {
                 if !world.is_healed {
                     world.strike(place);
-                    return Wakes::Business;
                 }
             }
             Action::Server(place) => self.strike_server(place),
-            Action::ServerStart { server, epoch } => {
+            Action::ServerStart(epoch) => {
                 let state = &mut world.servers[server.index()];
-                if !state.is_up && state.epoch == epoch {
+                if !state.is_up && u32::from(state.epoch) == epoch {
                     state.is_up = true;
                     state.epoch += 1;
                     state.busy_until = world.now;
@@ -459,32 +493,26 @@ impl<S: Services> Core<S> {
                     services.start(server, &mut ServerContext { world });
                 }
             }
-            Action::Request { .. } | Action::Reply { .. } => {
+            Action::Request(_) | Action::Reply(_) => {
                 unreachable!("the loop takes these itself")
             }
         }
-        Wakes::Nobody
+        Turn::Nobody
     }
 }
 
 impl<S: Services> World<S> {
-    /// Returns whose code runs after a thread's own event: its own, unless that killed it.
-    #[inline(always)]
-    fn awake(&self, thread: ThreadId) -> Wakes {
-        if self.threads[thread.index()].is_running {
-            Wakes::Thread(thread)
-        } else {
-            Wakes::Business
+    /// Hands what has happened to the observer.
+    fn hand_on(&mut self, observer: &mut impl Observer) {
+        for event in &self.events {
+            observer.event(event);
         }
+        self.handed_on += self.events.len();
+        self.events.clear();
     }
 
     pub(crate) fn threads_of(&self, process: ProcessId) -> impl Iterator<Item = ThreadId> + use<S> {
         let state = &self.processes[process.index()];
         (state.first_thread..state.first_thread + state.thread_count).map(ThreadId)
-    }
-
-    /// Makes room for the operations of all threads.
-    pub(crate) fn idle_slots(threads: usize) -> Vec<OpSlot<S::Reply>> {
-        (0..threads * crate::process::SLOTS).map(|_| OpSlot::idle()).collect()
     }
 }

@@ -1,13 +1,14 @@
 //! Messages: five instants of a call, of which the network decides two.
 
-use fencepost_history::{CallId, Duration, Instant, Leg, ServerId, ThreadId, What};
+use fencepost_history::{CallId, Duration, Instant, Leg, ProcessId, ServerId, ThreadId, What};
 
 use crate::Services;
 use crate::faults::link_place;
-use crate::process::{OpState, slot_place};
+use crate::process::OpState;
 use crate::queue::{Entry, Order};
-use crate::server::{CallRef, NO_SLOT};
-use crate::world::{Action, Letter, PeerLetter, Said, World};
+use crate::run::Core;
+use crate::server::CallRef;
+use crate::world::{Action, Letter, PeerLetter, Said, Seat, World};
 
 impl<S: Services> World<S> {
     /// Lets the network decide about one message; returns when it arrives,
@@ -16,17 +17,26 @@ impl<S: Services> World<S> {
     fn carry(&mut self, link: u32, leaves: Instant) -> Instant {
         let state = &mut self.links[link as usize];
         state.sent += 1;
+        let is_watched = (state.sent == state.next_fault) | (state.cut_until > self.now);
+        let Some(key) = self.network_key.filter(|_| !is_watched) else {
+            return self.carry_watched(link, leaves);
+        };
+        let random = key.draw(state.hash, state.sent);
+        if state.loses(random) { Instant::NEVER } else { leaves + state.latency.sample(random) }
+    }
+
+    /// Lets the network decide where faults, a log or the benign answers have a say.
+    #[inline(never)]
+    fn carry_watched(&mut self, link: u32, leaves: Instant) -> Instant {
+        let state = &self.links[link as usize];
         let mut latency = state.fixed;
         let mut is_lost = false;
-        let mut is_planned = state.sent == state.next_fault;
-        let cut_until = state.cut_until;
+        let is_planned = state.sent == state.next_fault;
+        let mut is_cut = state.cut_until > self.now;
         if let Some(key) = self.choices.key() {
-            // One draw decides both: its upper bits the latency, its lower ones the loss.
             let random = key.draw(state.hash, state.sent);
-            if state.is_drawn {
-                latency = state.latency.sample(random).as_nanos();
-            }
-            is_lost = random << 32 < state.loss_odds && !self.is_healed;
+            latency = state.latency.sample(random).as_nanos();
+            is_lost = state.loses(random) && !self.is_healed;
             let differs = latency != state.fixed || is_lost;
             if differs && self.choices.is_logging() {
                 self.log_drawn(link, latency, is_lost);
@@ -36,12 +46,9 @@ impl<S: Services> World<S> {
             let (planned_latency, is_planned_loss) = self.link_fault(link, latency);
             latency = planned_latency;
             is_lost |= is_planned_loss;
-            is_planned = self.links[link as usize].cut_until > self.now;
+            is_cut |= self.links[link as usize].cut_until > self.now;
         }
-        if is_lost || is_planned || cut_until > self.now {
-            return Instant::NEVER;
-        }
-        leaves + Duration::from_nanos(latency)
+        if is_lost || is_cut { Instant::NEVER } else { leaves + Duration::from_nanos(latency) }
     }
 
     #[cold]
@@ -62,48 +69,23 @@ impl<S: Services> World<S> {
         }
     }
 
-    /// Sends a request; `slot` is [`NO_SLOT`] if nobody waits for the reply.
-    #[inline(always)]
-    pub(crate) fn send_request(
-        &mut self,
-        thread: ThreadId,
-        server: ServerId,
-        slot: u8,
-        request: &S::Request,
-    ) -> CallId {
-        self.last_call += 1;
-        let call = CallId(self.last_call);
-        let process = self.threads[thread.index()].process;
-        let link = link_place(process, server, self.servers.len());
-        let arrives = self.carry(link, self.now);
-        self.emit(What::Sent { call, thread, server, arrives });
-        self.say(Said::Request(server, *request));
-        if slot != NO_SLOT {
-            self.slots[slot_place(thread, slot)].call = call;
-        }
-        if arrives == Instant::NEVER {
-            self.emit(What::Dropped { call, leg: Leg::Request });
-            return call;
-        }
-        let incarnation = self.processes[process.index()].incarnation;
-        let to = CallRef { call, thread, server, incarnation, slot };
-        let message = self.requests.put(Letter { to, payload: *request });
-        let order = Order::server(server.0, call.0);
-        self.queue.push(Entry { at: arrives, order, action: Action::Request { message } });
-        call
-    }
-
     /// Sends a reply after `cost` of the server's time.
     #[inline(always)]
     pub(crate) fn send_reply(&mut self, to: CallRef, reply: S::Reply, cost: Duration) {
-        let CallRef { call, thread, server, .. } = to;
+        let CallRef { call, thread, server, slot } = to;
         let state = &mut self.servers[server.index()];
         let leaves = state.busy_until.max(self.now) + cost;
         state.busy_until = leaves;
         if !to.wants_reply() {
             return;
         }
-        let process = self.threads[thread.index()].process;
+        let state = &mut self.threads[thread.index()];
+        let process = state.process;
+        let op = state.op(slot);
+        if op.call == call {
+            // Only the call that still has the slot will ever see it.
+            op.reply = Some(reply);
+        }
         let link = link_place(process, server, self.servers.len()) + 1;
         let arrives = self.carry(link, leaves);
         self.emit(What::Replied { call, server, arrives });
@@ -112,61 +94,43 @@ impl<S: Services> World<S> {
             self.emit(What::Dropped { call, leg: Leg::Reply });
             return;
         }
-        let message = self.replies.put(Letter { to, payload: reply });
         let order = Order::reply(process.0, call.0);
-        self.queue.push(Entry { at: arrives, order, action: Action::Reply { message } });
+        let action = Action::Reply(Seat::new(thread, slot));
+        self.queue.push(Entry { at: arrives, order, action });
     }
 
-    /// Takes a reply that has arrived; returns the thread that sees it, if one does.
+    /// Takes a reply that has arrived; returns whether its thread sees it.
     #[inline(always)]
-    pub(crate) fn take_reply(&mut self, message: u32) -> Option<ThreadId> {
-        let Letter { to, .. } = *self.replies.get(message);
-        let thread = to.thread;
-        let state = &self.threads[thread.index()];
-        let process = state.process;
-        let owner = &self.processes[process.index()];
-        if !owner.is_alive || owner.incarnation != to.incarnation {
-            self.replies.free(message);
-            self.emit(What::Dropped { call: to.call, leg: Leg::Reply });
-            return None;
+    pub(crate) fn take_reply(&mut self, call: CallId, thread: ThreadId, slot: u8) -> bool {
+        let state = &mut self.threads[thread.index()];
+        if call.0 <= self.processes[state.process.index()].lost_calls {
+            self.emit(What::Dropped { call, leg: Leg::Reply });
+            return false;
         }
         if state.is_stopped {
-            self.defer_reply(thread, message);
-            return None;
+            self.defer_reply(call, thread, slot);
+            return false;
         }
-        let op = &mut self.slots[slot_place(thread, to.slot)];
-        if op.call != to.call || op.state != OpState::Waiting || state.used & (1 << to.slot) == 0 {
+        let op = state.op(slot);
+        if op.call != call || op.state != OpState::Waiting || !state.uses(slot) {
             // The client has given this call up: nobody sees its reply.
-            self.replies.free(message);
-            return None;
+            return false;
         }
-        op.state = OpState::Replied;
-        op.reply = Some(self.replies.get(message).payload);
-        op.deadline = Instant::NEVER;
-        self.replies.free(message);
-        if self.threads[thread.index()].used.is_power_of_two() {
-            self.timers[thread.index()] = Instant::NEVER.as_nanos();
-        } else {
-            self.retime(thread);
-        }
-        self.mention(What::Seen { call: to.call });
-        self.count_own(process);
-        Some(thread)
+        self.mention(What::Seen { call });
+        self.answer(thread, usize::from(slot), OpState::Replied)
     }
 
     /// Puts a reply off until its thread runs again.
     #[cold]
-    fn defer_reply(&mut self, thread: ThreadId, message: u32) {
+    fn defer_reply(&mut self, call: CallId, thread: ThreadId, slot: u8) {
         let state = &self.threads[thread.index()];
         let process = state.process;
         let at = self.processes[process.index()].paused_until.max(state.stalled_until);
-        if at == Instant::NEVER {
-            self.replies.free(message);
-            return;
+        if at != Instant::NEVER {
+            let order = Order::reply(process.0, call.0);
+            let action = Action::Reply(Seat::new(thread, slot));
+            self.queue.push(Entry { at, order, action });
         }
-        let call = self.replies.get(message).to.call;
-        let order = Order::reply(process.0, call.0);
-        self.queue.push(Entry { at, order, action: Action::Reply { message } });
     }
 
     pub(crate) fn send_peer(&mut self, from: ServerId, to: ServerId, message: S::Message) {
@@ -179,7 +143,7 @@ impl<S: Services> World<S> {
             return;
         }
         let message = self.peers.put(PeerLetter { from, to, payload: Some(message) });
-        self.push_server(arrives, to, Action::Peer { message });
+        self.push_server(arrives, to, Action::Peer(message));
     }
 
     /// Cuts two servers off from each other.
@@ -187,5 +151,25 @@ impl<S: Services> World<S> {
         let until = self.now + length;
         self.peer_cuts.push((server, peer, until));
         self.emit(What::PeersCut { server, peer, until });
+    }
+}
+
+impl<S: Services> Core<S> {
+    /// Sends a request of a process.
+    #[inline(always)]
+    pub(crate) fn send_request(&mut self, to: CallRef, process: ProcessId, request: &S::Request) {
+        let Self { world, requests, .. } = self;
+        let CallRef { call, thread, server, .. } = to;
+        let link = link_place(process, server, world.servers.len());
+        let arrives = world.carry(link, world.now);
+        world.emit(What::Sent { call, thread, server, arrives });
+        world.say(Said::Request(server, *request));
+        if arrives == Instant::NEVER {
+            world.emit(What::Dropped { call, leg: Leg::Request });
+            return;
+        }
+        let message = requests.put(Letter { to, payload: *request });
+        let order = Order::server(server.0, call.0);
+        world.queue.push(Entry { at: arrives, order, action: Action::Request(message) });
     }
 }

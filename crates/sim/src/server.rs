@@ -63,7 +63,6 @@ pub struct CallRef {
     pub thread: ThreadId,
     /// The server that was asked.
     pub server: ServerId,
-    pub(crate) incarnation: u16,
     pub(crate) slot: u8,
 }
 
@@ -125,7 +124,8 @@ impl<S: Services> ServerContext<'_, S> {
     /// Asks for [`Services::wake`] at an instant; a crash of the server forgets it.
     pub fn wake(&mut self, server: ServerId, at: Instant, token: u32) {
         let epoch = self.world.servers[server.index()].epoch;
-        self.world.push_server(at, server, Action::Wake { server, token, epoch });
+        let wake = self.world.wakes.put((token, epoch));
+        self.world.push_server(at, server, Action::Wake(wake));
     }
 
     /// Loses all messages between two servers for a while.
@@ -167,7 +167,7 @@ impl<S: Services> Core<S> {
     /// Does a fault to a server.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the door sends no other fault here")]
     pub(crate) fn strike_server(&mut self, place: u32) {
-        let Self { world, services } = self;
+        let Self { world, services, .. } = self;
         match world.server_faults[place as usize] {
             Fault::Restart { server, down } => {
                 let state = &mut world.servers[server.index()];
@@ -182,7 +182,7 @@ impl<S: Services> Core<S> {
                 if until != Instant::NEVER {
                     let number = world.next_number();
                     let order = Order::fault(server.0, number);
-                    let action = Action::ServerStart { server, epoch };
+                    let action = Action::ServerStart(epoch.into());
                     world.queue.push(Entry { at: until, order, action });
                 }
             }

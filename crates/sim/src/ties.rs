@@ -1,35 +1,29 @@
 //! Which of the events that are due at one instant comes first.
 
-use fencepost_history::ThreadId;
+use fencepost_history::{ProcessId, ThreadId};
 
 use crate::Services;
+use crate::queue::Entry;
 use crate::world::{Action, World};
 
 /// What happens next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
-    Action(Action),
+    Event(Entry<Action>),
     /// The soonest timer of a thread fires.
     Timer(ThreadId),
 }
 
 impl<S: Services> World<S> {
-    /// Takes the next event; a choice decides between events of one actor at one instant.
+    /// Takes the next event, which is no timer or due together with one; a choice decides between
+    /// events of one actor at one instant.
     #[inline(always)]
-    pub(crate) fn choose(&mut self, timer: u64, queued: u64, thread: ThreadId) -> Due {
-        if timer < queued {
-            return Due::Timer(thread);
+    pub(crate) fn choose(&mut self, timer_is_due: bool) -> Due {
+        let is_tied = self.queue.is_tied();
+        if is_tied || timer_is_due {
+            return self.choose_tied(is_tied, timer_is_due);
         }
-        let head = self.queue.peek().expect("something is queued");
-        let (order, at) = (head.order, head.at);
-        let second = self.queue.second();
-        let is_tied = second.is_some_and(|second| {
-            second.at == at && second.order.same_actor(order) && !order.is_fault()
-        });
-        if is_tied || timer == queued {
-            return self.choose_tied(is_tied, timer == queued);
-        }
-        Due::Action(self.queue.pop().expect("something is queued").action)
+        Due::Event(self.queue.pop().expect("something is queued"))
     }
 
     /// Takes one of several events that are due together.
@@ -39,16 +33,13 @@ impl<S: Services> World<S> {
         let head = self.queue.peek().expect("something is queued");
         let (now, mut timer) = (head.at.as_nanos(), None);
         let site = match head.action {
-            Action::Request { message } if is_tied => {
-                let server = self.requests.get(message).to.server;
-                Some(self.servers[server.index()].tie)
+            Action::Request(_) if is_tied => {
+                Some(self.servers[usize::from(head.order.actor())].tie)
             }
-            Action::Reply { message } => {
-                let to = self.replies.get(message).to.thread;
-                let process = self.threads[to.index()].process;
+            Action::Reply(_) => {
+                let process = ProcessId(head.order.actor());
                 if timer_is_due {
-                    timer =
-                        self.threads_of(process).find(|thread| self.timers[thread.index()] == now);
+                    timer = self.threads_of(process).find(|&thread| self.timers.of(thread) == now);
                 }
                 Some(self.processes[process.index()].sites.tie)
             }
@@ -66,6 +57,6 @@ impl<S: Services> World<S> {
                 return Due::Timer(thread);
             }
         }
-        Due::Action(self.queue.pop_later(place).expect("it was counted").action)
+        Due::Event(self.queue.pop_later(place).expect("it was counted"))
     }
 }

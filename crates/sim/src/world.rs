@@ -1,47 +1,68 @@
 //! The state of a run: everything but the servers' own data and the clients' code.
 
-use fencepost_choice::Choices;
+use fencepost_choice::{Choices, RunKey};
 use fencepost_history::{
-    CallId, Event, Instant, LocalTime, Moment, ProcessId, RollingHash, ServerId, ThreadId,
-    WallTime, What,
+    Event, Instant, LocalTime, Moment, ProcessId, RollingHash, ServerId, ThreadId, WallTime, What,
 };
 
 use crate::faults::Meaning;
 use crate::hazard::Armed;
 use crate::link::Link;
-use crate::process::{OpSlot, OpState, Process, SLOTS, Thread, slot_place};
+use crate::process::{Process, Thread};
 use crate::queue::{Entry, Order, Queue};
 use crate::server::{CallRef, Server};
+use crate::timers::Timers;
 use crate::{Fault, Services};
 
-/// What happens when an entry of the queue is due.
+/// What happens when an entry of the queue is due; its order names the process or server.
+///
+/// Each has one number at most, so that it travels in registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     /// A request arrives at a server.
-    Request { message: u32 },
-    /// A reply arrives at a client.
-    Reply { message: u32 },
+    Request(u32),
+    /// A reply arrives at a client, whose slot has kept it since it was sent.
+    Reply(Seat),
     /// A message of another server arrives.
-    Peer { message: u32 },
+    Peer(u32),
     /// A server asked to be woken.
-    Wake { server: ServerId, token: u32, epoch: u16 },
+    Wake(u32),
     /// A process starts, or starts anew.
-    Start(ProcessId),
+    Start,
     /// A pause may be over.
-    Resume(ProcessId),
-    /// A stall may be over.
-    Unstall(ThreadId),
+    Resume,
+    /// A stall of a thread may be over.
+    Unstall(u32),
     /// A fault of a server.
     Server(u32),
-    /// A server is started again.
-    ServerStart { server: ServerId, epoch: u16 },
+    /// A server is started again after the epoch of this number.
+    ServerStart(u32),
     /// A deviation that is planned for this instant.
     Planned(u32),
     /// A hazard strikes.
     Hazard(u32),
 }
 
-/// A message on its way.
+const _: () = assert!(size_of::<Entry<Action>>() <= 24, "entries move whenever one is queued");
+
+/// A thread and one of its slots in one number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seat(u32);
+
+impl Seat {
+    #[inline(always)]
+    pub(crate) const fn new(thread: ThreadId, slot: u8) -> Self {
+        Self(((thread.0 as u32) << 8) | slot as u32)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "its parts have 16 and 8 bits")]
+    pub(crate) const fn parts(self) -> (ThreadId, u8) {
+        (ThreadId((self.0 >> 8) as u16), self.0 as u8)
+    }
+}
+
+/// A request on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Letter<P> {
     pub(crate) to: CallRef,
@@ -92,7 +113,7 @@ impl<L> Mail<L> {
         self.free.push(place);
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.letters.clear();
         self.free.clear();
     }
@@ -108,19 +129,19 @@ pub(crate) enum Said<S: Services> {
 pub(crate) struct World<S: Services> {
     pub(crate) now: Instant,
     pub(crate) queue: Queue<Action>,
-    pub(crate) requests: Mail<Letter<S::Request>>,
-    pub(crate) replies: Mail<Letter<S::Reply>>,
     pub(crate) peers: Mail<PeerLetter<S::Message>>,
+    /// What servers asked to be woken with, and the epoch in which they did.
+    pub(crate) wakes: Mail<(u32, u16)>,
     pub(crate) processes: Vec<Process>,
-    pub(crate) threads: Vec<Thread>,
-    /// The soonest timer of each thread.
-    pub(crate) timers: Vec<u64>,
-    pub(crate) slots: Vec<OpSlot<S::Reply>>,
+    pub(crate) threads: Vec<Thread<S::Reply>>,
+    pub(crate) timers: Timers,
     pub(crate) servers: Vec<Server>,
     pub(crate) links: Vec<Link>,
     pub(crate) peer_cuts: Vec<(ServerId, ServerId, Instant)>,
     pub(crate) peer_latency: fencepost_history::Duration,
     pub(crate) choices: Choices,
+    /// The key that alone decides about messages, unless somebody looks closer.
+    pub(crate) network_key: Option<RunKey>,
     pub(crate) meanings: Vec<Meaning>,
     pub(crate) hazards: Vec<Armed>,
     /// The moments, as bits, at which a hazard may strike.
@@ -146,7 +167,6 @@ pub(crate) struct World<S: Services> {
     pub(crate) has_business: bool,
     /// Workers that have not finished.
     pub(crate) open_workers: u32,
-    pub(crate) is_worker: Vec<bool>,
     pub(crate) is_healed: bool,
     /// How many own events a process may have: code that never waits passes steps in no time.
     pub(crate) max_steps: u32,
@@ -188,40 +208,6 @@ impl<S: Services> World<S> {
         self.last_number
     }
 
-    /// Lets a thread pass its next step; refuses while it is stopped. Whoever passes calls
-    /// [`World::stepped`] when the step's effect is there.
-    #[inline(always)]
-    pub(crate) fn step(&mut self, thread: ThreadId) -> bool {
-        let state = &mut self.threads[thread.index()];
-        if state.is_stopped {
-            state.wants_step = true;
-            return false;
-        }
-        self.processes[state.process.index()].own += 1;
-        true
-    }
-
-    /// Carries out what is planned for the step that a thread has just passed, once its effect is
-    /// there.
-    #[inline(always)]
-    pub(crate) fn stepped(&mut self, thread: ThreadId) {
-        let process = self.threads[thread.index()].process;
-        let state = &self.processes[process.index()];
-        if state.own == state.next_fault {
-            self.own_event_fault(process);
-        }
-    }
-
-    /// Counts an own event of a process and carries out what is planned for it.
-    #[inline(always)]
-    pub(crate) fn count_own(&mut self, process: ProcessId) {
-        let state = &mut self.processes[process.index()];
-        state.own += 1;
-        if state.own == state.next_fault {
-            self.own_event_fault(process);
-        }
-    }
-
     /// Lets a thread pass a named moment.
     #[inline(always)]
     pub(crate) fn pass(&mut self, thread: ThreadId, moment: Moment) {
@@ -247,100 +233,6 @@ impl<S: Services> World<S> {
         self.processes[process.index()].clock.wall(self.now)
     }
 
-    /// Takes a free slot of a thread for an operation whose timer fires after `length` of its
-    /// host's monotonic clock.
-    #[inline(always)]
-    pub(crate) fn open_slot(
-        &mut self,
-        thread: ThreadId,
-        length: fencepost_history::Duration,
-        is_work: bool,
-    ) -> u8 {
-        let state = &mut self.threads[thread.index()];
-        let slot = (!state.used).trailing_zeros();
-        assert!((slot as usize) < SLOTS, "a thread has more than {SLOTS} operations under way");
-        state.used |= 1 << slot;
-        let process = state.process;
-        let slot = u8::try_from(slot).unwrap_or(0);
-        let deadline = if length == fencepost_history::Duration::MAX {
-            Instant::NEVER
-        } else {
-            let nanos = self.processes[process.index()].clock.true_length(length.as_nanos());
-            self.now + fencepost_history::Duration::from_nanos(nanos)
-        };
-        let op = &mut self.slots[slot_place(thread, slot)];
-        op.state = OpState::Waiting;
-        op.call = CallId(0);
-        op.is_work = is_work;
-        op.deadline = deadline;
-        let timer = &mut self.timers[thread.index()];
-        *timer = (*timer).min(deadline.as_nanos());
-        slot
-    }
-
-    /// Gives a slot back.
-    #[inline(always)]
-    pub(crate) fn close_slot(&mut self, thread: ThreadId, slot: u8) {
-        let state = &mut self.threads[thread.index()];
-        state.used &= !(1 << slot);
-        if state.used == 0 {
-            self.timers[thread.index()] = Instant::NEVER.as_nanos();
-        } else {
-            self.retime(thread);
-        }
-    }
-
-    /// Finds a thread's soonest timer anew.
-    pub(crate) fn retime(&mut self, thread: ThreadId) {
-        let state = &self.threads[thread.index()];
-        let mut soonest = Instant::NEVER;
-        if !state.is_stopped {
-            let mut used = state.used;
-            while used != 0 {
-                let slot = used.trailing_zeros() as usize;
-                used &= used - 1;
-                let op = &self.slots[thread.index() * SLOTS + slot];
-                if op.state == OpState::Waiting {
-                    soonest = soonest.min(op.deadline);
-                }
-            }
-        }
-        // A timer that was due while its thread was stopped is due now.
-        self.timers[thread.index()] = soonest.max(self.now).as_nanos();
-    }
-
-    /// Returns the thread whose timer fires first, and when.
-    #[inline(always)]
-    pub(crate) fn soonest_timer(&self) -> (u64, ThreadId) {
-        let (mut soonest, mut thread) = (u64::MAX, 0);
-        for (place, &timer) in self.timers.iter().enumerate() {
-            if timer < soonest {
-                (soonest, thread) = (timer, place);
-            }
-        }
-        (soonest, ThreadId(u16::try_from(thread).unwrap_or(u16::MAX)))
-    }
-
-    /// Fires the soonest timer of a thread: an own event.
-    #[inline(always)]
-    pub(crate) fn fire_timer(&mut self, thread: ThreadId) {
-        let mut used = self.threads[thread.index()].used;
-        let (mut due, mut soonest) = (usize::MAX, Instant::NEVER);
-        while used != 0 {
-            let slot = used.trailing_zeros() as usize;
-            used &= used - 1;
-            let op = &self.slots[thread.index() * SLOTS + slot];
-            if op.state == OpState::Waiting && op.deadline < soonest {
-                (due, soonest) = (thread.index() * SLOTS + slot, op.deadline);
-            }
-        }
-        self.slots[due].state = OpState::TimerFired;
-        self.slots[due].deadline = Instant::NEVER;
-        self.retime(thread);
-        let process = self.threads[thread.index()].process;
-        self.count_own(process);
-    }
-
     pub(crate) fn push_server(&mut self, at: Instant, server: ServerId, action: Action) {
         let number = self.next_number();
         self.queue.push(Entry { at, order: Order::server(server.0, number), action });
@@ -350,9 +242,8 @@ impl<S: Services> World<S> {
     pub(crate) fn reset(&mut self) {
         self.now = Instant::ZERO;
         self.queue.clear();
-        self.requests.clear();
-        self.replies.clear();
         self.peers.clear();
+        self.wakes.clear();
         self.peer_cuts.clear();
         self.server_faults.clear();
         self.hash = RollingHash::new();
@@ -368,7 +259,7 @@ impl<S: Services> World<S> {
         self.has_business = false;
         self.is_healed = false;
         self.has_too_many_steps = false;
-        self.timers.fill(u64::MAX);
+        self.timers.clear();
         for link in &mut self.links {
             link.reset();
         }

@@ -1,10 +1,14 @@
 //! What clients do with the lock: rounds of acquire, read, work, write, release.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use fencepost_history::{Access, AccessOutcome, Duration, JobId, Moment, What};
 use fencepost_locks::{AcquireError, Attempt, Client, Grant, KeyLock, LockStrategy, Renewal};
-use fencepost_services::{AccessRequest, Path, Reply, Request};
+use fencepost_services::{AccessRequest, Path, Reply, Request, Servers};
+use fencepost_sim::{Sleep, TimedOut, WithinCall};
 
 use crate::job::{DeadlineCheck, Hold, Job, OnRefusal, SidePath};
 
@@ -30,10 +34,27 @@ impl<S> Clone for Worker<S> {
 }
 
 /// How an access ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Accepted,
     Refused,
     TimedOut,
+}
+
+/// An access and its answer.
+struct Sending<'a>(WithinCall<'a, Servers>);
+
+impl Future for Sending<'_> {
+    type Output = Answer;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        Pin::new(&mut self.0).poll(context).map(|answer| match answer {
+            Ok(Reply::Access { outcome: AccessOutcome::Refused, .. }) => Answer::Refused,
+            Ok(_) => Answer::Accepted,
+            Err(TimedOut) => Answer::TimedOut,
+        })
+    }
 }
 
 /// The section is over before its end.
@@ -115,9 +136,15 @@ impl<S: LockStrategy> Worker<S> {
         let Self { client, job, .. } = self;
         for _ in 0..job.reads {
             client.mark(Moment::BeforeRead);
-            self.check(&grant, job.deadline_check == DeadlineCheck::BeforeEachSend).await?;
+            self.heed_loss()?;
+            if job.deadline_check == DeadlineCheck::BeforeEachSend {
+                self.check_deadline(&grant).await?;
+            }
+            let answer = self.send(&grant, Access::Read, JobId(0), Path::Main).await;
+            if answer == Answer::Refused {
+                self.react(&mut grant, Access::Read, JobId(0), Path::Main).await?;
+            }
             // A read without answer stops nobody: the section goes on with what it knows.
-            self.access(&mut grant, Access::Read, JobId(0), Path::Main).await?;
             client.mark(Moment::ReadDone);
         }
         loop {
@@ -131,9 +158,16 @@ impl<S: LockStrategy> Worker<S> {
                     SidePath::Nothing | SidePath::LastWrite => Path::Main,
                 };
                 client.mark(Moment::BeforeWrite);
-                self.check(&grant, job.deadline_check != DeadlineCheck::Never).await?;
+                self.heed_loss()?;
+                if job.deadline_check != DeadlineCheck::Never {
+                    self.check_deadline(&grant).await?;
+                }
                 let effect = job.effect(round, write);
-                self.access(&mut grant, Access::Write, effect, path).await?;
+                match self.send(&grant, Access::Write, effect, path).await {
+                    Answer::Accepted => {}
+                    Answer::Refused => self.react(&mut grant, Access::Write, effect, path).await?,
+                    Answer::TimedOut => return Err(Over),
+                }
                 client.mark(Moment::WriteDone);
             }
             if !job.works_until_deadline {
@@ -156,45 +190,37 @@ impl<S: LockStrategy> Worker<S> {
         }
     }
 
-    async fn spend(&self, length: Duration) {
-        if self.job.work_is_cpu {
-            self.client.work(length).await;
-        } else {
-            self.client.sleep(length).await;
-        }
+    #[inline(always)]
+    fn spend(&self, length: Duration) -> Sleep<'_, Servers> {
+        if self.job.work_is_cpu { self.client.work(length) } else { self.client.sleep(length) }
     }
 
-    /// Ends the section if the renewer has told of a loss or the lock's end is near.
-    async fn check(&self, grant: &Grant, reads_clock: bool) -> Result<(), Over> {
-        let Self { client, job, hold, .. } = self;
-        if hold.is_lost.get() {
+    /// Ends the section if the renewer has told of a loss.
+    fn heed_loss(&self) -> Result<(), Over> {
+        if self.hold.is_lost.get() { Err(Over) } else { Ok(()) }
+    }
+
+    /// Ends the section if the lock's end is near.
+    async fn check_deadline(&self, grant: &Grant) -> Result<(), Over> {
+        let Self { client, job, .. } = self;
+        if self.lock.now(client).await + job.margin >= grant.ends {
+            client.note(What::Lost { grant: grant.id }).await;
+            client.mark(Moment::LossNoticed);
             return Err(Over);
         }
-        if reads_clock {
-            if self.lock.now(client).await + job.margin >= grant.ends {
-                client.note(What::Lost { grant: grant.id }).await;
-                client.mark(Moment::LossNoticed);
-                return Err(Over);
-            }
-            client.mark(Moment::CheckedDeadline);
-        }
+        client.mark(Moment::CheckedDeadline);
         Ok(())
     }
 
-    /// Reads or writes, and reacts to a refusal as the job says.
-    async fn access(
+    /// Reacts to the refusal of an access as the job says.
+    async fn react(
         &self,
         grant: &mut Grant,
         access: Access,
         effect: JobId,
         path: Path,
     ) -> Result<(), Over> {
-        match self.send(grant, access, effect, path).await {
-            Answer::Accepted => return Ok(()),
-            Answer::TimedOut if access == Access::Read => return Ok(()),
-            Answer::TimedOut => return Err(Over),
-            Answer::Refused => self.client.mark(Moment::AccessRefused),
-        }
+        self.client.mark(Moment::AccessRefused);
         let again = match self.job.on_refusal {
             OnRefusal::GiveUp => return Err(Over),
             OnRefusal::OtherPath => self.send(grant, access, effect, Path::Side).await,
@@ -210,8 +236,9 @@ impl<S: LockStrategy> Worker<S> {
         }
     }
 
-    #[inline]
-    async fn send(&self, grant: &Grant, access: Access, job: JobId, path: Path) -> Answer {
+    /// Sends a read or a write and waits for its answer.
+    #[inline(always)]
+    fn send(&self, grant: &Grant, access: Access, job: JobId, path: Path) -> Sending<'_> {
         let (token, grant) = (grant.token, grant.id);
         let (moment, timeout) = match access {
             Access::Read => (Moment::ReadSent, self.job.read_timeout),
@@ -219,11 +246,7 @@ impl<S: LockStrategy> Worker<S> {
         };
         let request = Request::Access(AccessRequest { grant, token, job, access, path });
         let call = self.client.call(self.job.resource, request);
-        match call.telling(What::Step { grant }).marking(moment).within(timeout).await {
-            Ok(Reply::Access { outcome: AccessOutcome::Refused, .. }) => Answer::Refused,
-            Ok(_) => Answer::Accepted,
-            Err(_) => Answer::TimedOut,
-        }
+        Sending(call.telling(What::Step { grant }).marking(moment).within(timeout))
     }
 
     /// Renews the lock for as long as its process lives and nobody cancels it.

@@ -1,0 +1,158 @@
+//! The operations that threads have under way, and their timers.
+
+use fencepost_history::{CallId, Duration, Instant, ProcessId, ThreadId, What};
+
+use crate::Services;
+use crate::process::{OpState, Process, SLOTS};
+use crate::world::World;
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Call,
+    Sleep,
+    /// CPU work, which a pause lengthens.
+    Work,
+}
+
+/// A step that was passed.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a fault may be planned for it"]
+pub(crate) struct Passed {
+    pub(crate) process: ProcessId,
+    has_fault: bool,
+}
+
+/// An operation that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    pub(crate) passed: Passed,
+    pub(crate) slot: u8,
+    /// Its number if it is a call.
+    pub(crate) call: CallId,
+}
+
+impl Process {
+    /// Counts an own event.
+    #[inline(always)]
+    const fn pass_step(&mut self, process: ProcessId) -> Passed {
+        self.own += 1;
+        Passed { process, has_fault: self.own == self.next_fault }
+    }
+}
+
+impl<S: Services> World<S> {
+    /// Lets a thread pass its next step; refuses while it is stopped. Whoever passes calls
+    /// [`World::stepped`] when the step's effect is there.
+    #[inline(always)]
+    pub(crate) fn step(&mut self, thread: ThreadId) -> Option<Passed> {
+        let state = &mut self.threads[thread.index()];
+        if state.is_stopped {
+            state.wants_step = true;
+            return None;
+        }
+        Some(self.processes[state.process.index()].pass_step(state.process))
+    }
+
+    /// Carries out what is planned for a step, once its effect is there.
+    #[inline(always)]
+    pub(crate) fn stepped(&mut self, passed: Passed) {
+        if passed.has_fault {
+            self.own_event_fault(passed.process);
+        }
+    }
+
+    /// Passes a step and takes a free slot of the thread, for an operation whose timer fires after
+    /// `length` of its host's monotonic clock.
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "there are 32 slots")]
+    pub(crate) fn open(
+        &mut self,
+        thread: ThreadId,
+        length: Duration,
+        kind: Kind,
+    ) -> Option<Opened> {
+        let state = &mut self.threads[thread.index()];
+        if state.is_stopped {
+            state.wants_step = true;
+            return None;
+        }
+        let process = &mut self.processes[state.process.index()];
+        let passed = process.pass_step(state.process);
+        let slot = (!state.used).trailing_zeros() as u8;
+        assert!((slot as usize) < SLOTS, "a thread has more than {SLOTS} operations under way");
+        state.used |= 1 << slot;
+        let op = &mut state.slots[slot as usize];
+        op.state = OpState::Waiting;
+        op.is_work = kind == Kind::Work;
+        op.call = CallId::default();
+        if kind == Kind::Call {
+            self.last_call += 1;
+            op.call = CallId(self.last_call);
+        }
+        op.deadline = Instant::NEVER;
+        let call = op.call;
+        if length != Duration::MAX {
+            let length = process.clock.true_length(length.as_nanos());
+            op.deadline = self.now + Duration::from_nanos(length);
+            self.timers.lower(thread, op.deadline);
+        }
+        Some(Opened { passed, slot, call })
+    }
+
+    /// Gives up an operation that is under way, unless the process died and lost it already.
+    pub(crate) fn abandon(&mut self, thread: ThreadId, slot: u8) {
+        let state = &mut self.threads[thread.index()];
+        if !state.uses(slot) {
+            return;
+        }
+        let op = state.op(slot);
+        let (call, was_waiting) = (op.call, op.state == OpState::Waiting);
+        state.close(slot);
+        if was_waiting {
+            self.retime(thread);
+            if call != CallId::default() {
+                self.mention(What::GivenUp { call });
+            }
+        }
+    }
+
+    /// Ends the wait of an operation; returns whether the thread's code runs then, which it does
+    /// unless a fault at this own event killed it.
+    #[inline(always)]
+    pub(crate) fn answer(&mut self, thread: ThreadId, slot: usize, answer: OpState) -> bool {
+        let state = &mut self.threads[thread.index()];
+        state.slots[slot].state = answer;
+        let (process, is_only) = (state.process, state.used.is_power_of_two());
+        if is_only {
+            self.timers.stop(thread);
+        } else {
+            self.retime(thread);
+        }
+        if self.processes[process.index()].pass_step(process).has_fault {
+            self.own_event_fault(process);
+            return self.threads[thread.index()].is_running;
+        }
+        true
+    }
+
+    /// Fires the soonest timer of a thread: an own event. Returns whether its code runs then.
+    #[inline(always)]
+    pub(crate) fn fire_timer(&mut self, thread: ThreadId) -> bool {
+        let state = &self.threads[thread.index()];
+        let slot = if state.used.is_power_of_two() {
+            state.used.trailing_zeros() as usize
+        } else {
+            state.soonest_timer().expect("a timer that fires was set").0
+        };
+        self.answer(thread, slot, OpState::TimerFired)
+    }
+
+    /// Finds a thread's soonest timer anew.
+    pub(crate) fn retime(&mut self, thread: ThreadId) {
+        let state = &self.threads[thread.index()];
+        let soonest = if state.is_stopped { None } else { state.soonest_timer() };
+        // A timer that was due while its thread was stopped is due now.
+        self.timers.set(thread, soonest.map_or(Instant::NEVER, |(_, at)| at.max(self.now)));
+    }
+}
