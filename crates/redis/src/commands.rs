@@ -7,7 +7,9 @@ mod hashes;
 mod info;
 mod keys;
 mod lists;
+mod persistence;
 mod pubsub;
+mod replication;
 mod scan;
 mod sets;
 mod strings;
@@ -79,6 +81,8 @@ impl Flags {
     pub(crate) const DELEX: u16 = 1024;
     /// Only in versions with DELIFEQ.
     pub(crate) const DELIFEQ: u16 = 2048;
+    /// Not allowed inside MULTI.
+    pub(crate) const NO_MULTI: u16 = 4096;
     /// Writes that need memory.
     pub(crate) const GROW: u16 = Self::WRITE | Self::DENY_OOM;
     /// About the connection or the server itself.
@@ -127,6 +131,8 @@ const FAMILIES: &[&[Spec]] = &[
     pubsub::COMMANDS,
     client::COMMANDS,
     info::COMMANDS,
+    persistence::COMMANDS,
+    replication::COMMANDS,
 ];
 
 /// Commands that are nothing without a subcommand.

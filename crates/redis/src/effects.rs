@@ -1,6 +1,10 @@
 //! What goes into a step of the engine and what comes out.
 
-use crate::frame::{Frame, Protocol};
+use crate::{
+    engine::Engine,
+    frame::{Frame, Protocol},
+    replication::{LinkId, Position, ReplicationId, StreamItem, SyncRequest},
+};
 
 /// A connection, by the number its caller gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +29,59 @@ pub enum Input {
         /// The connection that ended.
         connection: ConnectionId,
     },
+    /// There is a connection to the master now.
+    MasterConnected,
+    /// The connection to the master is gone, or could not be made.
+    MasterLost,
+    /// The master says something on that connection.
+    FromMaster(FromMaster),
+    /// A replica says something.
+    FromReplica {
+        /// The connection it came on.
+        link: LinkId,
+        /// What it says.
+        said: FromReplica,
+    },
+    /// A replica's connection is gone.
+    ReplicaLost {
+        /// The connection.
+        link: LinkId,
+    },
+    /// The fsync that was begun has ended.
+    FsyncEnded,
+    /// The snapshot that was begun has ended, well or not as [`Health`](crate::Health) says.
+    SnapshotEnded,
+    /// The rewrite of the append-only file has ended.
+    RewriteEnded,
+    /// SIGTERM.
+    Terminate,
+}
+
+/// What a master says to a replica.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FromMaster {
+    /// The stream goes on where the replica has stopped, in this history.
+    Continue(ReplicationId),
+    /// A full copy.
+    Full {
+        /// What the data are the state of.
+        position: Position,
+        /// The data.
+        data: Box<Engine>,
+    },
+    /// Not now, or not at all.
+    Refused,
+    /// The next item of the stream.
+    Item(StreamItem<Operation>),
+}
+
+/// What a replica says to its master.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FromReplica {
+    /// It wants to follow.
+    Sync(SyncRequest),
+    /// It has received the stream up to this offset.
+    Acknowledge(u64),
 }
 
 /// The clocks of the server's machine.
@@ -62,8 +119,41 @@ pub enum Effect {
     },
     /// The server closes a connection; what was sent before goes out first.
     Close(ConnectionId),
-    /// Commands that belong together; two or more are one transaction.
+    /// Commands that belong together; two or more are one transaction. The engine has put them
+    /// into its stream and its append-only file already.
     Propagate(Vec<Operation>),
+    /// A connection to the master is to be tried; the answer is an input.
+    Connect {
+        /// The master's host.
+        host: String,
+        /// The master's port.
+        port: u16,
+    },
+    /// The connection to the master is closed.
+    CloseMaster,
+    /// Something for the master.
+    ToMaster(FromReplica),
+    /// Something for a replica.
+    ToReplica {
+        /// The connection it goes to.
+        link: LinkId,
+        /// What is said.
+        said: FromMaster,
+    },
+    /// A replica's connection is closed.
+    CloseReplica(LinkId),
+    /// An fsync begins. In the foreground the whole server waits for it: nothing of this step
+    /// leaves and no input is taken before it has ended.
+    Fsync {
+        /// Whether the server waits.
+        in_foreground: bool,
+    },
+    /// A child begins to write a snapshot.
+    Snapshot,
+    /// A child begins to write the append-only file anew.
+    Rewrite,
+    /// The process ends, and with it all connections.
+    Exit,
 }
 
 /// What leaves the server in one or more steps, in order.

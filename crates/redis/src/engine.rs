@@ -86,7 +86,7 @@ impl Engine {
         self.role = Role::Master;
         self.server.health = crate::Health::default();
         if !self.server.connections.is_empty() {
-            self.server.restart();
+            self.server.restart(0);
         }
         for database in &mut self.databases {
             for slot in &mut database.slots {

@@ -36,7 +36,9 @@ mod version;
 mod tests;
 
 pub use command::{Command, ExpireCondition, ExpireUnit, Expiry, SetCondition};
-pub use effects::{Clock, ConnectionId, Effect, Effects, Input, Operation};
+pub use effects::{
+    Clock, ConnectionId, Effect, Effects, FromMaster, FromReplica, Input, Operation,
+};
 pub use engine::{Engine, Entry, Role};
 pub use frame::{Frame, Protocol};
 pub use names::{KeyId, Names};

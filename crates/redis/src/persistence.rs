@@ -33,18 +33,20 @@
 //!
 //! The order of calls, for a server that is driven by events:
 //!
-//! | what happens | call |
-//! | --- | --- |
-//! | a command changed something | [`Disk::write`] for each of its effects, then [`Disk::commit`] |
-//! | the event loop is about to wait, and at least ten times a second | [`Disk::turn_ended`]; without ticks, at [`Disk::wakes_at`] |
-//! | [`Flush::Foreground`] | replies of the turn, and the whole server, wait; then [`Disk::fsync_ended`] |
-//! | [`Flush::Background`] | replies go out; after the fsync's time [`Disk::fsync_ended`] |
-//! | [`Flush::Postponed`] | replies go out, though SIGKILL would lose the writes |
-//! | BGSAVE, or [`Disk::snapshot_is_due`] | [`Disk::begin_snapshot`], later [`Disk::end_snapshot`] |
-//! | BGREWRITEAOF | [`Disk::begin_rewrite`], later [`Disk::end_rewrite`] |
-//! | the kernel's own write-back, every 30 s or so | [`Disk::written_back`] |
-//! | SIGKILL, power loss, SIGTERM | [`Disk::kill`], [`Disk::lose_power`], [`Disk::shut_down`] |
-//! | the process starts again | [`Disk::start`]; LOADING lasts for [`Loaded::micros`] |
+//! - a command changed something: [`Disk::write`] for each of its effects, then
+//!   [`Disk::commit`].
+//! - the event loop is about to wait, and at least ten times a second: [`Disk::turn_ended`];
+//!   without ticks, at [`Disk::wakes_at`].
+//! - [`Flush::Foreground`]: replies of the turn, and the whole server, wait; then
+//!   [`Disk::fsync_ended`].
+//! - [`Flush::Background`]: replies go out; after the fsync's time [`Disk::fsync_ended`].
+//! - [`Flush::Postponed`]: replies go out, though SIGKILL would lose the writes.
+//! - BGSAVE, or [`Disk::snapshot_is_due`]: [`Disk::begin_snapshot`], later
+//!   [`Disk::end_snapshot`].
+//! - BGREWRITEAOF: [`Disk::begin_rewrite`], later [`Disk::end_rewrite`].
+//! - the kernel's own write-back, every 30 s or so: [`Disk::written_back`].
+//! - SIGKILL, power loss, SIGTERM: [`Disk::kill`], [`Disk::lose_power`], [`Disk::shut_down`].
+//! - the process starts again: [`Disk::start`]; LOADING lasts for [`Loaded::micros`].
 //!
 //! # What is modelled
 //!
@@ -54,7 +56,8 @@
 //! - A write is in three places, one after the other: the server's own memory, the kernel, the
 //!   platter. SIGKILL loses the first, a power loss the first two.
 //! - `write(2)` comes before the replies of the turn, except with `everysec` while the background
-//!   fsync runs: then the server answers and keeps the writes in its memory, for 1 to 2 s (whole seconds).
+//!   fsync runs: then the server answers and keeps the writes in its memory, for 1 to 2 s, since it
+//!   counts whole seconds.
 //! - `everysec` compares whole seconds of the **wall** clock with those of the last fsync. A step
 //!   back by d switches it off for d. The same holds for save points.
 //! - The torn tail of the append-only file is dropped at load, a transaction as a whole.

@@ -1,9 +1,10 @@
 //! Replication as plain data: a master's stream, its replicas' links, and a replica's own side.
 //!
 //! A [`Replication`] is one server's part in it. It moves no bytes and reads no clock: whoever
-//! connects servers carries [`SyncRequest`]s, answers, [`StreamItem`]s and acknowledgements between
-//! them, late or never as it likes, and copies the data at a full resync. It is generic over what is
-//! streamed: `Replication<Command>` for typed engines, `Replication<Operation>` for those in bytes.
+//! connects servers carries [`SyncRequest`]s, answers, [`StreamItem`]s and acknowledgements
+//! between them, late or never as it likes, and copies the data at a full resync. It is generic
+//! over what is streamed: `Replication<Command>` for typed engines, `Replication<Operation>` for
+//! those in bytes.
 //!
 //! # How it is used
 //!
@@ -48,25 +49,33 @@
 //!
 //! The order of calls, for servers driven by events:
 //!
-//! | what happens at a master | call |
-//! | --- | --- |
-//! | a command changed something, or a dead key was removed (a DEL) | [`Replication::write`] for each effect, then [`Replication::commit`] |
-//! | the turn ends | [`Replication::turn_ended`], then [`Replication::next_item`] per link until there is none |
-//! | a replica asks on a new link | [`Replication::answer`]; after a full copy, [`Replication::transferred`] |
-//! | an acknowledgement | [`Replication::acknowledge`]; it may end a WAIT |
-//! | WAIT n | [`Replication::acknowledged_by`]; if too few, [`Replication::ask_for_acknowledgements`] |
-//! | a write command | refused with NOREPLICAS if [`Replication::has_too_few_replicas`] |
-//! | once a second by the monotonic clock | [`Replication::cron`] |
-//! | a link breaks | [`Replication::link_lost`] |
+//! What happens at a master, and the call:
 //!
-//! | what happens at a replica | call |
-//! | --- | --- |
-//! | REPLICAOF; started as a replica | [`Replication::follow`]; [`Replication::follow_from_start`] |
-//! | it [wants a connection](Replication::wants_connection) and gets one | [`Replication::connected`], which gives the request |
-//! | the answer | [`Replication::continued`], [`Replication::loaded`], or [`Replication::refused`] |
-//! | an item of the stream | [`Replication::receive`], which may give an acknowledgement to send |
-//! | the link breaks | [`Replication::master_lost`] |
-//! | REPLICAOF NO ONE, or a failover request | [`Replication::promote`] |
+//! - a command changed something, or a dead key was removed (a DEL): [`Replication::write`] for
+//!   each effect, then [`Replication::commit`].
+//! - the turn ends: [`Replication::turn_ended`], then [`Replication::next_item`] per link until
+//!   there is none.
+//! - a replica asks on a new link: [`Replication::answer`]; after a full copy,
+//!   [`Replication::transferred`].
+//! - an acknowledgement: [`Replication::acknowledge`]; it may end a WAIT.
+//! - WAIT n: [`Replication::acknowledged_by`]; if too few,
+//!   [`Replication::ask_for_acknowledgements`].
+//! - a write command: refused with NOREPLICAS if [`Replication::has_too_few_replicas`].
+//! - once a second by the monotonic clock: [`Replication::cron`].
+//! - a link breaks: [`Replication::link_lost`].
+//!
+//! What happens at a replica, and the call:
+//!
+//! - REPLICAOF; started as a replica: [`Replication::follow`];
+//!   [`Replication::follow_from_start`].
+//! - it [wants a connection](Replication::wants_connection) and gets one:
+//!   [`Replication::connected`], which gives the request.
+//! - the answer: [`Replication::continued`], [`Replication::loaded`], or
+//!   [`Replication::refused`].
+//! - an item of the stream: [`Replication::receive`], which may give an acknowledgement to
+//!   send.
+//! - the link breaks: [`Replication::master_lost`].
+//! - REPLICAOF NO ONE, or a failover request: [`Replication::promote`].
 //!
 //! After any call, [`Replication::take_dropped`] names links that this side has closed.
 //!

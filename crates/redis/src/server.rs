@@ -6,6 +6,8 @@ mod connection;
 mod context;
 mod dispatch;
 mod events;
+mod replicating;
+mod storing;
 mod tick;
 
 use std::collections::BTreeMap;
@@ -16,10 +18,13 @@ pub use connection::Health;
 pub(crate) use connection::{Connection, ReplyMode, Watch};
 pub(crate) use context::{Context, Origin, Refusal, text_content};
 pub(crate) use events::EventClass;
+pub(crate) use storing::Shutdown;
 
 use crate::{
     effects::{Clock, ConnectionId, Effects, Input, Operation},
     engine::{Engine, Role},
+    persistence::{Disk, Saving},
+    replication::{Replication, ReplicationSettings},
     reply::ErrorCode,
 };
 
@@ -49,6 +54,18 @@ pub(crate) struct Server {
     pub(crate) names_limit: usize,
     /// Cached scripts by their SHA-1.
     pub(crate) scripts: BTreeMap<String, Vec<u8>>,
+    pub(crate) replication: Replication<Operation>,
+    /// The host of the master, at a replica; its port is known to the replication.
+    pub(crate) master_host: String,
+    /// Whether a connection to the master is to be tried at the end of this step.
+    tries_master: bool,
+    /// The monotonic time of the last cron of replication.
+    last_cron: Option<u64>,
+    /// What survives the process; made when it is first needed.
+    disk: Option<Box<Disk<Engine, Operation>>>,
+    /// The monotonic time up to which data are being loaded.
+    loads_until: Option<u64>,
+    pub(crate) shutdown: Option<Shutdown>,
 }
 
 /// Up to this many names made up by clients are kept without asking whether they are used.
@@ -71,6 +88,13 @@ impl Default for Server {
             expired_keys: 0,
             names_limit: NAMES_LIMIT,
             scripts: BTreeMap::new(),
+            replication: Replication::new(0),
+            master_host: String::new(),
+            tries_master: false,
+            last_cron: None,
+            disk: None,
+            loads_until: None,
+            shutdown: None,
         }
     }
 }
@@ -86,9 +110,42 @@ pub(crate) struct Pause {
 
 impl Server {
     /// Ends every connection and forgets scripts and pauses, as a restart does; the configuration
-    /// stays.
-    pub(crate) fn restart(&mut self) {
-        *self = Self { config: self.config.clone(), ..Self::default() };
+    /// stays, and so does the disk.
+    pub(crate) fn restart(&mut self, wall_ms: u64) {
+        let mut replication = std::mem::replace(&mut self.replication, Replication::new(0));
+        replication.restart(wall_ms);
+        let (config, disk) = (std::mem::take(&mut self.config), self.disk.take());
+        *self = Self { config, disk, replication, ..Self::default() };
+    }
+
+    /// What holds commands back at this wall time: CLIENT PAUSE, a failover, or a shutdown that
+    /// waits for replicas.
+    pub(crate) fn pause_at(&self, now: i64) -> Option<Pause> {
+        let asked = self.pause.filter(|pause| now < pause.until);
+        if self.replication.fails_over() || self.shutdown.is_some() {
+            let writes_only = asked.is_none_or(|pause| pause.writes_only);
+            return Some(Pause { until: i64::MAX, writes_only });
+        }
+        asked
+    }
+
+    /// Hands the parameters on to whom they concern.
+    pub(crate) fn settle_config(&mut self, wall_ms: u64) {
+        let before: ReplicationSettings = self.replication.settings;
+        self.replication.settings = self.config.replication;
+        if before != self.config.replication {
+            self.replication.renew_good_replicas(wall_ms);
+        }
+        if let Some(disk) = &mut self.disk {
+            disk.persistence_mut().clone_from(&self.config.persistence);
+        }
+    }
+
+    /// Tells whether a replica may not answer from its data.
+    pub(crate) fn is_stale(&self) -> bool {
+        let link = self.replication.master_link();
+        !self.config.serves_stale_data
+            && link.is_some_and(|link| link != crate::replication::MasterLink::Connected)
     }
 
     /// Tells whether a client watches this key.
@@ -130,7 +187,17 @@ impl Engine {
             Input::Tick => cx.tick(),
             Input::Disconnect { connection } => cx.forget(connection),
             Input::Resume => cx.resume(),
+            Input::MasterConnected => cx.master_connected(),
+            Input::MasterLost => cx.master_lost(),
+            Input::FromMaster(said) => cx.hear_master(said),
+            Input::FromReplica { link, said } => cx.hear_replica(link, said),
+            Input::ReplicaLost { link } => cx.replica_lost(link),
+            Input::FsyncEnded => cx.fsync_ended(),
+            Input::SnapshotEnded => cx.snapshot_ended(),
+            Input::RewriteEnded => cx.rewrite_ended(),
+            Input::Terminate => cx.begin_shutdown(Saving::AsConfigured, true),
         }
+        cx.end_turn();
         self.release_names();
     }
 
@@ -140,12 +207,24 @@ impl Engine {
     ///
     /// Gives an error if the value does not fit the parameter.
     pub fn configure(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        self.server.config.set(name, value)
+        self.server.config.set(name, value)?;
+        self.server.settle_config(0);
+        Ok(())
     }
 
     /// Gives the configuration, the version among it.
     pub const fn config_mut(&mut self) -> &mut Config {
         &mut self.server.config
+    }
+
+    /// Has the server make ids of its histories from this seed: no two servers may share one.
+    pub fn seed_replication(&mut self, seed: u64) {
+        self.server.replication = Replication::new(seed);
+    }
+
+    /// Gives the server's part in replication.
+    pub const fn replication(&self) -> &Replication<Operation> {
+        &self.server.replication
     }
 
     /// Gives what makes the server refuse commands for reasons outside of it.
@@ -156,7 +235,7 @@ impl Engine {
     /// Ends every connection and forgets cached scripts, as a restart of the process does. The
     /// data stays: what a restart leaves of it is the caller's business.
     pub fn restart(&mut self) {
-        self.server.restart();
+        self.server.restart(0);
     }
 
     /// Makes a master a replica: clients that wait for something here are told so.

@@ -4,7 +4,7 @@ use super::{Flags, Keys, Spec, integer, is};
 use crate::{
     engine::Role,
     frame::{Frame, Protocol},
-    server::{Context, Pause, Refusal, ReplyMode, Wish},
+    server::{Context, Pause, Refusal, ReplyMode},
     value::parse_integer,
 };
 
@@ -20,7 +20,6 @@ pub(super) const COMMANDS: &[Spec] = &[
     Spec::new("reset", 1, GREETING | Flags::IMMEDIATE | Flags::SUBSCRIBED, Keys::None, reset),
     Spec::new("auth", -2, GREETING, Keys::None, auth),
     Spec::new("hello", -1, GREETING, Keys::None, hello),
-    Spec::new("wait", 3, OWN | Flags::BLOCKING, Keys::None, wait),
     Spec::new("client|id", 2, OWN, Keys::None, |cx, _| Ok(Frame::Integer(cx.me().client))),
     Spec::new("client|getname", 2, OWN, Keys::None, getname),
     Spec::new("client|setname", 3, OWN, Keys::None, setname),
@@ -137,26 +136,6 @@ fn greeting(cx: &mut Context<'_>) -> Frame {
         pair("role", Frame::bulk(role)),
         pair("modules", Frame::Array(Vec::new())),
     ])
-}
-
-/// WAIT of a server without replicas: nobody acknowledges, so it lasts until its time is up.
-fn wait(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    if cx.engine.role == Role::Replica {
-        return Err("ERR WAIT cannot be used with replica instances. Please also note that since \
-                    Redis 4.0 if a replica is configured to be writable (which is not the \
-                    default) writes to replicas are just local and are not propagated."
-            .into());
-    }
-    let wanted = integer(&words[1])?;
-    let millis = parse_integer(&words[2])
-        .ok_or(Refusal::from("ERR timeout is not an integer or out of range"))?;
-    if millis < 0 {
-        return Err("ERR timeout is negative".into());
-    }
-    if wanted <= 0 {
-        return Ok(Frame::Integer(0));
-    }
-    cx.pop_or_block(Wish::Acknowledged, Vec::new(), (millis > 0).then_some(millis))
 }
 
 fn getname(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{Flags, Keys, Spec, is, keys_of, resolve};
 use crate::{
-    engine::Role,
     frame::Frame,
     glob,
+    replication::SyncCounts,
     server::{Context, Refusal},
 };
 
@@ -15,7 +15,6 @@ const ADMIN: u16 = Flags::META | Flags::NO_SCRIPT;
 pub(super) const COMMANDS: &[Spec] = &[
     Spec::new("time", 1, Flags::META, Keys::None, time),
     Spec::new("info", -1, Flags::META, Keys::None, info),
-    Spec::new("role", 1, ADMIN, Keys::None, role),
     Spec::new("config|get", -3, ADMIN, Keys::None, config_get),
     Spec::new("config|set", -4, ADMIN, Keys::None, config_set),
     Spec::new("config|resetstat", 2, ADMIN, Keys::None, |cx, _| {
@@ -53,9 +52,9 @@ fn info(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let sections: [(&str, Section); 6] = [
         ("Server", server_section),
         ("Clients", clients_section),
-        ("Persistence", persistence_section),
+        ("Persistence", super::persistence::section),
         ("Stats", stats_section),
-        ("Replication", replication_section),
+        ("Replication", super::replication::section),
         ("Keyspace", keyspace_section),
     ];
     for (title, lines) in sections {
@@ -86,25 +85,14 @@ fn clients_section(cx: &Context<'_>) -> String {
     format!("connected_clients:{}\r\nblocked_clients:{blocked}\r\n", connections.len())
 }
 
-fn persistence_section(cx: &Context<'_>) -> String {
-    let health = cx.engine.server.health;
-    let last = if health.misconf { "err" } else { "ok" };
-    format!(
-        "loading:{}\r\nrdb_bgsave_in_progress:0\r\nrdb_last_bgsave_status:{last}\r\n",
-        u8::from(health.loading)
-    )
-}
-
 fn stats_section(cx: &Context<'_>) -> String {
-    format!("expired_keys:{}\r\n", cx.engine.server.expired_keys)
-}
-
-fn replication_section(cx: &Context<'_>) -> String {
-    if cx.engine.role == Role::Master {
-        "role:master\r\nconnected_slaves:0\r\n".into()
-    } else {
-        "role:slave\r\nslave_read_only:1\r\nslave_priority:100\r\nreplica_announced:1\r\n".into()
-    }
+    let server = &cx.engine.server;
+    let SyncCounts { full, partial, refused } = server.replication.counts();
+    format!(
+        "expired_keys:{}\r\nsync_full:{full}\r\nsync_partial_ok:{partial}\r\n\
+         sync_partial_err:{refused}\r\n",
+        server.expired_keys
+    )
 }
 
 fn keyspace_section(cx: &Context<'_>) -> String {
@@ -117,21 +105,6 @@ fn keyspace_section(cx: &Context<'_>) -> String {
         }
     }
     text
-}
-
-/// ROLE of a server that replicates nothing; one that does is described by whoever connects it.
-fn role(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    Ok(if cx.engine.role == Role::Master {
-        Frame::Array(vec![Frame::bulk("master"), Frame::Integer(0), Frame::Array(Vec::new())])
-    } else {
-        Frame::Array(vec![
-            Frame::bulk("slave"),
-            Frame::bulk("127.0.0.1"),
-            Frame::Integer(0),
-            Frame::bulk("connect"),
-            Frame::Integer(-1),
-        ])
-    })
 }
 
 fn config_get(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
@@ -165,6 +138,7 @@ fn config_set(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal>
                     .into(),
             )
         })?;
+        cx.config_changed(&name);
     }
     Ok(Frame::ok())
 }

@@ -196,6 +196,7 @@ fn flush(cx: &mut Context<'_>, words: &[Vec<u8>], all: bool) -> Result<Frame, Re
     cx.dirty += 1;
     if all {
         cx.engine.databases.iter_mut().for_each(crate::keyspace::Database::flush);
+        cx.all_flushed();
     } else {
         cx.engine.databases[cx.database].flush();
     }

@@ -149,6 +149,20 @@ impl<D: Redo<W>, W> Disk<D, W> {
         }
     }
 
+    /// Begins an append-only file with these data, as CONFIG SET does. (The server writes them in
+    /// the background; here that takes no time.)
+    pub fn begin_log(&mut self, data: &D, wall_ms: u64) {
+        self.base.copy_from(data);
+        self.log.reset(seconds(wall_ms));
+    }
+
+    /// A full copy from the master comes: it becomes the snapshot file, and the append-only file is
+    /// written anew from it. (The server does the latter in the background; here both are at once.)
+    pub fn replace(&mut self, data: &D, wall_ms: u64) {
+        self.snapshots.replace(data);
+        self.begin_log(data, wall_ms);
+    }
+
     /// Folds what no fault can take away any more into the base. The disk means the same before and
     /// after, and stays small.
     pub fn fold(&mut self) {

@@ -85,6 +85,12 @@ impl<D: Dataset> Snapshots<D> {
         }
     }
 
+    /// Another snapshot takes the file's place.
+    pub(super) fn replace(&mut self, data: &D) {
+        self.file.copy_from(data);
+        (self.is_there, self.is_running) = (true, false);
+    }
+
     /// The child is killed: nothing comes of what it was writing.
     pub(super) const fn abandon(&mut self) {
         self.is_running = false;

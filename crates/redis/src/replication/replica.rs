@@ -86,9 +86,9 @@ impl<W: Streamed> Replication<W> {
         });
     }
 
-    /// Becomes a master: `REPLICAOF NO ONE`. The history goes on under a new id; the old one is kept
-    /// as the second, so that siblings can continue. Its replicas have to connect anew. Nothing
-    /// happens at a master.
+    /// Becomes a master: `REPLICAOF NO ONE`. The history goes on under a new id; the old one is
+    /// kept as the second, so that siblings can continue. Its replicas have to connect anew.
+    /// Nothing happens at a master.
     pub fn promote(&mut self, wall_ms: u64) {
         if self.upstream.take().is_none() {
             return;

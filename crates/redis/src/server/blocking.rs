@@ -44,20 +44,32 @@ pub(crate) enum Wish {
         lowest: bool,
     },
     /// Acknowledgements of replicas: WAIT.
-    Acknowledged,
-}
-
-impl Wish {
-    /// The reply when the time is up.
-    const fn timed_out(&self) -> Frame {
-        match self {
-            Self::Acknowledged => Frame::Integer(0),
-            Self::Pop { .. } | Self::Move { .. } | Self::PopScore { .. } => Frame::NilArray,
-        }
-    }
+    Acknowledged {
+        /// Of this replication offset.
+        offset: u64,
+        /// By so many replicas.
+        replicas: i64,
+    },
+    /// The end of the server: SHUTDOWN that waits for replicas.
+    Shutdown,
 }
 
 impl Context<'_> {
+    /// The reply when the time is up.
+    fn timed_out(&self, wish: &Wish) -> Frame {
+        match wish {
+            Wish::Acknowledged { offset, .. } => self.acknowledgements(*offset),
+            Wish::Pop { .. } | Wish::Move { .. } | Wish::PopScore { .. } | Wish::Shutdown => {
+                Frame::NilArray
+            }
+        }
+    }
+
+    /// How many replicas have acknowledged an offset.
+    pub(crate) fn acknowledgements(&self, offset: u64) -> Frame {
+        Frame::count(self.engine.server.replication.acknowledged_by(offset))
+    }
+
     /// Fulfils the wish at the first key that has something, or blocks the client.
     pub(crate) fn pop_or_block(
         &mut self,
@@ -72,19 +84,24 @@ impl Context<'_> {
         }
         if self.origin != Origin::Client {
             let moves = matches!(wish, Wish::Move { .. });
-            return Ok(if moves { Frame::Nil } else { wish.timed_out() });
+            return Ok(if moves { Frame::Nil } else { self.timed_out(&wish) });
         }
         let deadline = timeout.map(|millis| self.wall().saturating_add(millis));
+        Ok(self.block(wish, keys, deadline))
+    }
+
+    /// Has the present client wait; the frame is no reply.
+    pub(crate) fn block(&mut self, wish: Wish, keys: Vec<Vec<u8>>, deadline: Option<i64>) -> Frame {
         let turn = self.engine.server.next_turn;
         self.engine.server.next_turn += 1;
         self.me().blocked = Some(Blocked { wish, keys, deadline, turn });
-        Ok(Frame::Several(Vec::new()))
+        Frame::Several(Vec::new())
     }
 
     /// Takes what the wish asks for out of the key, if it is there.
     fn fulfil(&mut self, wish: &Wish, key: &[u8]) -> Result<Option<Frame>, Refusal> {
         match wish {
-            Wish::Acknowledged => Ok(None),
+            Wish::Acknowledged { .. } | Wish::Shutdown => Ok(None),
             Wish::Pop { left } => {
                 let Some(element) = self.pop(key, *left)? else { return Ok(None) };
                 self.rewrite(&[if *left { b"LPOP" } else { b"RPOP" }, key]);
@@ -233,11 +250,30 @@ impl Context<'_> {
             if let Some(blocked) = &connection.blocked
                 && blocked.deadline.is_some_and(|deadline| deadline < now)
             {
-                late.push((blocked.turn, id, blocked.wish.timed_out()));
+                late.push((blocked.turn, id, self.timed_out(&blocked.wish)));
             }
         }
         late.sort_by_key(|(turn, ..)| *turn);
         for (_, id, frame) in late {
+            self.unblock(id, frame);
+        }
+    }
+
+    /// Ends the wait of the clients whose offsets have been acknowledged by enough replicas.
+    pub(crate) fn serve_acknowledged(&mut self) {
+        let mut served: Vec<(u64, ConnectionId, Frame)> = Vec::new();
+        for (&id, connection) in &self.engine.server.connections {
+            if let Some(Blocked { wish: Wish::Acknowledged { offset, replicas }, turn, .. }) =
+                &connection.blocked
+            {
+                let count = self.engine.server.replication.acknowledged_by(*offset);
+                if i64::try_from(count).is_ok_and(|count| count >= *replicas) {
+                    served.push((*turn, id, Frame::count(count)));
+                }
+            }
+        }
+        served.sort_by_key(|(turn, ..)| *turn);
+        for (_, id, frame) in served {
             self.unblock(id, frame);
         }
     }
@@ -261,7 +297,7 @@ impl Context<'_> {
         let frame = if with_error {
             Frame::Error("UNBLOCKED client unblocked via CLIENT UNBLOCK".into())
         } else {
-            blocked.wish.timed_out()
+            self.timed_out(&blocked.wish)
         };
         self.unblock(id, frame);
         true

@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     pub(crate) reply_mode: ReplyMode,
     /// The wall time in milliseconds of the last request.
     pub(crate) last_seen: i64,
+    /// The replication offset behind its last command: what WAIT waits for.
+    pub(crate) offset: u64,
 }
 
 /// Whether a client gets replies.
@@ -66,6 +68,8 @@ pub struct Health {
     pub out_of_memory: bool,
     /// The master is lost and stale data must not be served: MASTERDOWN.
     pub master_down: bool,
+    /// The snapshot file cannot be written: snapshots fail.
+    pub cannot_save: bool,
 }
 
 impl Health {
@@ -107,6 +111,7 @@ impl Connection {
         *self = Self {
             client: self.client,
             last_seen: self.last_seen,
+            offset: self.offset,
             waiting: std::mem::take(&mut self.waiting),
             authenticated,
             ..Self::default()

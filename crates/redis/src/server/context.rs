@@ -105,6 +105,11 @@ impl<'a> Context<'a> {
         millis(self.clock.wall_micros())
     }
 
+    /// The wall clock at the start of the top-level command, as replication and disk want it.
+    pub(crate) const fn wall_ms(&self) -> u64 {
+        self.frozen_micros / 1000
+    }
+
     /// Starts a top-level command: dead or alive is judged by this instant from now on.
     pub(crate) fn freeze(&mut self) {
         self.frozen_micros = self.clock.wall_micros();
@@ -152,7 +157,7 @@ impl<'a> Context<'a> {
     /// Removes a dead key, unless a replica or a pause keeps it.
     pub(crate) fn bury(&mut self, id: u32) {
         let server = &mut self.engine.server;
-        let paused = server.pause.is_some_and(|pause| self.frozen < pause.until);
+        let paused = server.pause_at(self.frozen).is_some();
         if self.engine.role == Role::Replica || paused {
             return;
         }

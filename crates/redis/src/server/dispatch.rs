@@ -11,7 +11,10 @@ use crate::{
 
 /// What became of a request.
 enum Verdict {
+    /// It was refused or queued.
     Reply(Frame),
+    /// It was carried out.
+    Ran(Frame),
     /// A pause holds it back.
     Postponed,
 }
@@ -61,6 +64,14 @@ impl Context<'_> {
                 return false;
             }
             Verdict::Reply(frame) => self.reply(frame),
+            Verdict::Ran(frame) => {
+                self.reply(frame);
+                self.propagate();
+                let offset = self.engine.server.replication.offset();
+                if let Some(me) = self.engine.server.connections.get_mut(&connection) {
+                    me.offset = offset;
+                }
+            }
         }
         if words[0].eq_ignore_ascii_case(b"quit") {
             self.close(connection);
@@ -100,7 +111,7 @@ impl Context<'_> {
             self.me().queue.get_or_insert_default().push(words);
             return Verdict::Reply(Frame::Simple("QUEUED".into()));
         }
-        Verdict::Reply(self.call(spec, words))
+        Verdict::Ran(self.call(spec, words))
     }
 
     /// Refuses a request; a transaction that was being queued is spoiled.
@@ -123,8 +134,11 @@ impl Context<'_> {
         if locked && !self.me().authenticated && !spec.has(Flags::NO_AUTH) {
             return Err(Refusal("NOAUTH Authentication required.".into()));
         }
+        if spec.has(Flags::NO_MULTI) && self.me().queue.is_some() {
+            return Err("ERR Command not allowed inside a transaction".into());
+        }
         let writes = spec.has(Flags::WRITE) || (spec.name == "exec" && self.queue_writes());
-        let health = self.engine.server.health;
+        let health = self.engine.server.health_now();
         if writes && self.engine.role == Role::Master {
             let needs_memory = spec.has(Flags::DENY_OOM);
             if let Some(code) = health.refuses_write(needs_memory) {
@@ -134,7 +148,7 @@ impl Context<'_> {
         if health.misconf && spec.name == "ping" {
             return Err(ErrorCode::Misconf.into());
         }
-        if writes && self.engine.role == Role::Replica {
+        if writes && self.engine.is_read_only() {
             return Err(ErrorCode::ReadOnly.into());
         }
         if self.me().only_subscribes() && !spec.has(Flags::SUBSCRIBED) {
@@ -167,8 +181,8 @@ impl Context<'_> {
 
     /// Tells whether CLIENT PAUSE holds the command back.
     fn is_held(&mut self, spec: &Spec) -> bool {
-        let Some(pause) = self.engine.server.pause else { return false };
-        if self.frozen >= pause.until || spec.name.starts_with("client|") {
+        let Some(pause) = self.engine.server.pause_at(self.frozen) else { return false };
+        if spec.name.starts_with("client|") {
             return false;
         }
         let replicates = spec.has(Flags::WRITE)
@@ -222,10 +236,10 @@ impl Context<'_> {
     fn next_waiting(&self) -> Option<ConnectionId> {
         let server = &self.engine.server;
         let now = self.wall();
-        if server.pause.is_some_and(|pause| now < pause.until && !pause.writes_only) {
+        let pause = server.pause_at(now);
+        if pause.is_some_and(|pause| !pause.writes_only) {
             return None;
         }
-        let pause = server.pause.filter(|pause| now < pause.until);
         let version = server.config.version;
         let free = |(_, connection): &(_, &Connection)| {
             connection.blocked.is_none()
@@ -243,6 +257,8 @@ impl Context<'_> {
     fn propagate(&mut self) {
         let operations = std::mem::take(&mut self.engine.server.pending);
         if !operations.is_empty() {
+            self.stream(&operations);
+            self.store(&operations);
             self.out.list.push(Effect::Propagate(operations));
         }
     }
@@ -279,10 +295,11 @@ pub(crate) fn call_from_script(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Frame
         return refused("ERR This Redis command is not allowed from script");
     }
     if spec.has(Flags::WRITE) {
-        if cx.engine.role == Role::Replica {
+        if cx.engine.is_read_only() {
             return refused(ErrorCode::ReadOnly.text());
         }
-        if let Some(code) = cx.engine.server.health.refuses_write(spec.has(Flags::DENY_OOM)) {
+        let health = cx.engine.server.health_now();
+        if let Some(code) = health.refuses_write(spec.has(Flags::DENY_OOM)) {
             return refused(code.text());
         }
     }

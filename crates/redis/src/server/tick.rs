@@ -17,13 +17,18 @@ impl Context<'_> {
         server.pause = server.pause.filter(|pause| self.frozen < pause.until);
         self.close_idle();
         let now = self.clock.monotonic_micros();
+        self.end_loading(now);
         let server = &mut self.engine.server;
         if now.saturating_sub(server.last_cycle) >= CYCLE {
             server.last_cycle = now;
-            if server.active_expiry && server.pause.is_none() && !server.health.loading {
+            let is_free = server.pause_at(self.frozen).is_none() && !server.is_loading();
+            if server.active_expiry && is_free {
                 self.expire_actively();
             }
+            self.look_at_save_points();
         }
+        self.replication_cron(now);
+        self.advance_shutdown();
         self.finish();
     }
 

@@ -61,7 +61,7 @@ pub(crate) fn parse(text: &str) -> Vec<Case> {
             continue;
         }
         let item = item(line).unwrap_or_else(|| panic!("line {}: {line}", number + 1));
-        let takes = matches!(item, Item::Command(_) | Item::Read { .. });
+        let takes = !matches!(item, Item::Directive(_));
         let matcher = if takes { matcher.take() } else { None };
         let (line, text) = (number + 1, line.to_owned());
         case.steps.push(Step { line, text, item, matcher, reply: Vec::new() });

@@ -7,15 +7,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod corpus;
+mod link;
+mod node;
 mod replies;
 mod run;
 mod world;
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf};
 
-use corpus::{Case, Command};
+use corpus::Case;
 use fencepost_redis::Version;
-use run::Servers;
 use world::World;
 
 /// A case that is left out.
@@ -56,24 +57,6 @@ fn exclusions() -> BTreeMap<String, Vec<Exclusion>> {
 /// The server that a file was recorded on.
 fn version(file: &str) -> Version {
     if file.contains("valkey") { Version::Valkey90 } else { Version::Redis70 }
-}
-
-impl Servers for World {
-    fn directive(&mut self, text: &str) -> Result<(), String> {
-        self.directive(text)
-    }
-
-    fn command(&mut self, command: &Command) -> Vec<String> {
-        self.command(command)
-    }
-
-    fn read(&mut self, connection: &str, none: Option<u64>) -> Vec<String> {
-        self.read(connection, none)
-    }
-
-    fn probe(&mut self, text: &str) -> Vec<String> {
-        self.probe(text)
-    }
 }
 
 /// Runs a case on new engines and gives what differs, empty if nothing does.
