@@ -154,11 +154,8 @@ impl Checkers {
             What::Acquired { thread, grant, lock, token } => {
                 self.acquired(now, thread, grant, lock, token);
             }
-            What::Refused { thread, lock, .. } => {
-                self.facts.tally.refusals += 1;
-                if self.facts.locks[lock.index()].unknown > 0 {
-                    self_block::refused(&mut self.facts, now, thread, lock, &mut self.findings);
-                }
+            What::Refused { thread, grant, lock } => {
+                self.refused(now, thread, grant, lock);
             }
             What::AcquireUnknown { thread, grant, lock } => {
                 self.facts.tally.unknown += 1;
@@ -179,7 +176,7 @@ impl Checkers {
             }
             What::KeySet { server, lock, by, owner, deadline, how, commits } => {
                 if commits {
-                    self.facts.commit(now, by);
+                    self.facts.commit(now, by, lock);
                 }
                 let key = Key { server, owner: by, since: now.at, deadline };
                 self.key_set(now, lock, owner, how, key);
@@ -277,6 +274,18 @@ impl Checkers {
         if ord >= lock.newest_ord {
             lock.newest = id;
             lock.newest_ord = ord;
+        }
+    }
+
+    #[inline]
+    fn refused(&mut self, now: Now, thread: ThreadId, grant: GrantId, lock: LockId) {
+        self.facts.tally.refusals += 1;
+        if self.facts.locks[lock.index()].unknown > 0 {
+            self_block::refused(&mut self.facts, now, thread, lock, &mut self.findings);
+        }
+        if self.facts.rules.locks[lock.index()].independent {
+            // Some servers may have accepted what others refused.
+            self.facts.give_up(thread, grant, lock);
         }
     }
 

@@ -56,6 +56,8 @@ pub(crate) struct Grant {
     pub(crate) lock: LockId,
     pub(crate) phase: Phase,
     is_touched: bool,
+    /// How many independent servers have accepted it.
+    votes: u16,
     /// Whether it ran a protected step while its successor believed.
     pub(crate) ran_superseded: bool,
 }
@@ -76,6 +78,7 @@ impl Default for Grant {
             lock: LockId(0),
             phase: Phase::Attempt,
             is_touched: false,
+            votes: 0,
             ran_superseded: false,
         }
     }
@@ -324,10 +327,16 @@ impl Facts {
         self.locks[lock.index()].unknown += 1;
     }
 
+    /// Notes that a server accepts an attempt: the command decides, or is one of a quorum that do.
     #[inline(always)]
-    pub(crate) fn commit(&mut self, now: Now, id: GrantId) {
+    pub(crate) fn commit(&mut self, now: Now, id: GrantId, lock: LockId) {
+        let LockRules { quorum, independent, .. } = self.rules.locks[lock.index()];
         let grant = self.grant_mut(id);
-        if !grant.is_granted() {
+        if grant.is_granted() {
+            return;
+        }
+        grant.votes = grant.votes.saturating_add(1);
+        if !independent || grant.votes == quorum {
             grant.ord = now.index;
         }
     }

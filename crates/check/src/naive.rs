@@ -14,8 +14,8 @@ mod waits;
 use std::collections::BTreeSet;
 
 use fencepost_history::{
-    Access, AccessOutcome, Event, GrantId, How, Instant, JobId, LockId, ProcessId, ResourceId,
-    ThreadId, Token, What,
+    Access, AccessOutcome, Event, GrantId, How, Instant, JobId, LockId, LockRules, ProcessId,
+    ResourceId, ThreadId, Token, What,
 };
 
 use crate::{Kind, Rules};
@@ -92,6 +92,14 @@ struct Run<'a> {
     grants: Vec<Grant>,
 }
 
+/// Returns the acceptance that decides: the last one, or that which makes a quorum full.
+fn decisive(rules: &LockRules, mut accepted: impl Iterator<Item = usize>) -> Option<usize> {
+    if rules.independent {
+        return accepted.nth(usize::from(rules.quorum.saturating_sub(1)));
+    }
+    accepted.last()
+}
+
 fn grants(rules: &Rules, events: &[Event]) -> Vec<Grant> {
     let mut grants: Vec<Grant> = Vec::new();
     for (b, event) in events.iter().enumerate() {
@@ -112,7 +120,11 @@ fn grants(rules: &Rules, events: &[Event]) -> Vec<Grant> {
             token,
             b,
             e: (b..events.len()).find(|e| ends.contains(&events[*e].what)).unwrap_or(events.len()),
-            ord: (0..b).rev().find(|place| decides(&events[*place].what)).unwrap_or(b),
+            ord: decisive(
+                &rules.locks[lock.index()],
+                (0..b).filter(|place| decides(&events[*place].what)),
+            )
+            .unwrap_or(b),
         });
     }
     grants

@@ -2,5 +2,6 @@ mod agree;
 mod edges;
 mod kinds;
 mod list;
+mod quorums;
 mod tale;
 mod waits;

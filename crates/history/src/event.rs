@@ -101,7 +101,8 @@ pub enum What {
         deadline: Instant,
         /// What the command did to it.
         how: How,
-        /// Whether this acceptance decides the acquisition (the q-th one of a quorum).
+        /// Whether it accepts an acquisition. Where servers are independent, the acceptance decides
+        /// that makes the quorum full.
         commits: bool,
     },
     /// A lock's key is no longer at a server.

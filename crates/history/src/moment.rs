@@ -42,6 +42,12 @@ moments! {
     Started = "started",
     /// The request that asks for the lock has been sent.
     AcquireSent = "acquire-sent",
+    /// Enough servers have granted the lock, and the client has still to look at its clock.
+    QuorumReached = "quorum-reached",
+    /// The client has compared its clock with what is left of the lock, and takes it.
+    ValidityChecked = "validity-checked",
+    /// Enough servers granted the lock, but too little of its life was left.
+    TooLate = "too-late",
     /// The attempt was refused.
     Refused = "refused",
     /// The key is set and its expiry still to be sent, in strategies that take two commands.

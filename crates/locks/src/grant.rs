@@ -49,6 +49,9 @@ pub enum AcquireError {
     /// No reply came, so the attempt may have taken effect.
     #[error("no reply came, so the attempt may have taken effect")]
     Unknown,
+    /// The lock was granted, but too little of its life was left.
+    #[error("the lock was granted, but too little of its life was left")]
+    TooLate,
 }
 
 /// What a renewal found.

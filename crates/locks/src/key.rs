@@ -220,14 +220,19 @@ impl KeyLock {
         }
     }
 
-    pub(crate) async fn prolong(&self, client: &Client, grant: &Grant) -> Renewal {
+    /// Returns the command that lengthens a grant's life at a node.
+    pub(crate) const fn extension(&self, value: Value) -> Command {
         let (key, millis) = (self.key, self.ttl_millis);
-        let command = if self.renews_own_only {
-            Command::CompareAndPexpire { key, value: grant.value, millis }
+        if self.renews_own_only {
+            Command::CompareAndPexpire { key, value, millis }
         } else {
             let (unit, condition) = (ExpireUnit::Millis, ExpireCondition::Always);
             Command::Expire { key, time: millis, unit, condition }
-        };
+        }
+    }
+
+    pub(crate) async fn prolong(&self, client: &Client, grant: &Grant) -> Renewal {
+        let command = self.extension(grant.value);
         match self.ask(client, grant.id, command, Moment::RenewSent).await {
             Some(RedisReply::Integer(1)) => Renewal::Renewed,
             Some(RedisReply::Integer(_)) => Renewal::Lost,

@@ -16,7 +16,7 @@ mod tests;
 
 pub use grant::{AcquireError, Attempt, Grant, Identity, Renewal};
 pub use key::{KeyLock, LeaseClock, Release, TokenSource, ValueSource};
-pub use strategies::{Entry, LIST, SetNx, SetNxExpire, SetNxPx};
+pub use strategies::{Contact, Entry, LIST, Missing, Quorum, Redlock, SetNx, SetNxExpire, SetNxPx};
 pub use strategy::LockStrategy;
 
 pub use fencepost_services::Client;

@@ -4,4 +4,5 @@ mod acquire;
 mod keep;
 mod lab;
 mod list;
+mod redlock;
 mod release;

@@ -3,6 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test picks the events it looks at")]
 
 mod clocks;
+mod gather;
 mod lab;
 mod messages;
 mod pauses;

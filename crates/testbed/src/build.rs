@@ -6,7 +6,9 @@ use fencepost_history::{
     Duration, Instant, Leg, LockId, LockRules, Names, ProcessId, ResourceId, ServerId, ThreadId,
     ThreadName,
 };
-use fencepost_locks::{Identity, KeyLock, LeaseClock, Release, TokenSource, ValueSource};
+use fencepost_locks::{
+    Contact, Identity, KeyLock, LeaseClock, Missing, Quorum, Release, TokenSource, ValueSource,
+};
 use fencepost_services::{
     Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, ResourceSetup, ServersSetup,
 };
@@ -25,6 +27,8 @@ pub struct Parts {
     pub servers: ServersSetup,
     /// The lock, as each process's threads use it.
     pub locks: Vec<KeyLock>,
+    /// How many servers decide about the lock, and how they are asked.
+    pub quorum: Quorum,
     /// What each worker does, by thread; nothing for helper threads.
     pub jobs: Vec<Option<Job>>,
     /// The worker whose renewer a thread is.
@@ -100,6 +104,7 @@ impl Parts {
             setup: setup(scenario),
             servers: servers(scenario, &key_names, key, operations),
             locks,
+            quorum: quorum(scenario),
             jobs,
             renews_for,
             // A wait is unbounded once it is longer than its bound.
@@ -131,8 +136,8 @@ fn names(scenario: &Scenario) -> Names {
         resource_servers: vec![scenario.resource_server()],
         rules: vec![LockRules {
             servers: (0..scenario.store.server_names().len()).map(|n| ServerId(id(n))).collect(),
-            quorum: 1,
-            independent: false,
+            quorum: quorum(scenario).quorum,
+            independent: is_independent(scenario),
             ttl: scenario.lock.ttl.unwrap_or_default(),
         }],
         ..Names::default()
@@ -178,8 +183,41 @@ fn key_lock(scenario: &Scenario, behaviour: &Behaviour) -> KeyLock {
         },
         request_timeout: or_ever(behaviour.request_timeout),
         renews_own_only: lock.renew_compare,
-        clock: LeaseClock::Wall,
+        clock: match lock.clock {
+            scenario::LeaseClock::Wall => LeaseClock::Wall,
+            scenario::LeaseClock::Monotonic => LeaseClock::Monotonic,
+        },
         checks_clock: lock.deadline_check != scenario::DeadlineCheck::None,
+    }
+}
+
+fn is_independent(scenario: &Scenario) -> bool {
+    let Store::Redis(redis) = &scenario.store;
+    redis.topology == scenario::Topology::Independent
+}
+
+/// Returns how many servers decide; where they are not independent, the one that serves.
+fn quorum(scenario: &Scenario) -> Quorum {
+    let servers = id(scenario.store.server_names().len());
+    let rules = scenario.lock.redlock.clone().filter(|_| is_independent(scenario));
+    let is_one = rules.is_none();
+    let rules = rules.unwrap_or_default();
+    Quorum {
+        servers: if is_one { 1 } else { servers },
+        quorum: rules.quorum.and_then(|quorum| u16::try_from(quorum).ok()).unwrap_or(1),
+        contact: match rules.contact {
+            scenario::Contact::Parallel => Contact::Parallel,
+            scenario::Contact::Sequential => Contact::Sequential,
+        },
+        drift: rules.drift.unwrap_or_default(),
+        min_validity: rules.min_validity,
+        undoes: rules.undo_failed,
+        returns_early: rules.return_early,
+        missing: match rules.renew_missing {
+            scenario::Missing::Leave => Missing::Leave,
+            scenario::Missing::Refill => Missing::Refill,
+            scenario::Missing::Create => Missing::Create,
+        },
     }
 }
 
@@ -198,7 +236,7 @@ fn job(scenario: &Scenario, behaviour: &Behaviour, who: Identity, first_effect: 
         resource: scenario.resource_server(),
         starts_after: Duration::ZERO,
         rounds: behaviour.rounds,
-        retry_every: Distribution::Fixed(behaviour.retry_every),
+        retry_every: retries(behaviour),
         attempts: behaviour.attempts.unwrap_or(u32::MAX),
         reads: behaviour.reads,
         work: behaviour.work,
@@ -229,10 +267,21 @@ fn job(scenario: &Scenario, behaviour: &Behaviour, who: Identity, first_effect: 
     }
 }
 
+/// Returns how long a thread waits between two attempts.
+fn retries(behaviour: &Behaviour) -> Distribution {
+    let Behaviour { retry_every: min, retry_jitter: jitter, .. } = *behaviour;
+    if jitter == Duration::ZERO {
+        return Distribution::Fixed(min);
+    }
+    Distribution::Uniform { min, max: min.saturating_add(jitter) }
+}
+
 fn rules(scenario: &Scenario, names: &Names) -> Rules {
     use scenario::{Effect, Purpose};
     let clients = scenario.workload.clients.iter();
-    let retry = clients.map(|client| client.behaviour.retry_every).max().unwrap_or_default();
+    let retry = clients
+        .map(|client| client.behaviour.retry_every.saturating_add(client.behaviour.retry_jitter));
+    let retry = retry.max().unwrap_or_default();
     // A round trip is bounded by the longest time-out, or by a second where there is none.
     let clients = scenario.workload.clients.iter();
     let trip = clients.filter_map(|client| client.behaviour.request_timeout).max();

@@ -23,6 +23,7 @@ mod network;
 mod numbers;
 mod read;
 mod reader;
+mod redlock;
 mod schema;
 mod section;
 mod set;
@@ -50,13 +51,14 @@ pub use hazard::{
     RandomPartition, RandomPause, RandomStall, Trigger,
 };
 pub use lock::{
-    DeadlineCheck, Effect, FencingToken, Lock, OnLoss, Purpose, Release, Renew, Strategy,
-    TokenSource,
+    DeadlineCheck, Effect, FencingToken, LeaseClock, Lock, OnLoss, Purpose, Release, Renew,
+    Strategy, TokenSource,
 };
 pub use names::Role;
 pub use network::{Clock, Link, Network};
 pub use numbers::{Hex, NodeCount, Odds, Rate, Shift};
 pub use read::{Parsed, Place, Places};
+pub use redlock::{Contact, Missing, Redlock};
 pub use schema::json_schema;
 pub use store::{Persistence, Redis, Store, Topology, Version};
 pub use workload::{

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use fencepost_check::{Checkers, Finding, KindSet, Tally};
 use fencepost_choice::{Deviation, PlanError, Planned, Source};
 use fencepost_history::{Event, History, Instant, Moment, Names, ThreadId};
-use fencepost_locks::{KeyLock, LockStrategy, SetNx, SetNxExpire, SetNxPx};
+use fencepost_locks::{KeyLock, LockStrategy, Redlock, SetNx, SetNxExpire, SetNxPx};
 use fencepost_services::Servers;
 use fencepost_sim::{Observer, Sim, Slot, Stop, Task};
 
@@ -125,6 +125,9 @@ impl Testbed {
             Strategy::SetNx => Self::with_parts(&parts, SetNx),
             Strategy::SetNxExpire => Self::with_parts(&parts, SetNxExpire),
             Strategy::SetNxPx => Self::with_parts(&parts, SetNxPx),
+            Strategy::Redlock => {
+                Self::with_parts(&parts, |lock| Redlock { lock, rules: parts.quorum })
+            }
         };
         testbed.pin(scenario)?;
         Ok(testbed)

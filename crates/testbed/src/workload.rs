@@ -97,6 +97,10 @@ impl<S: LockStrategy> Worker<S> {
                     client.mark(Moment::Refused);
                     client.tell(What::Refused { thread, grant: id, lock });
                 }
+                Err(AcquireError::TooLate) => {
+                    client.mark(Moment::TooLate);
+                    client.tell(What::Refused { thread, grant: id, lock });
+                }
                 Err(AcquireError::Unknown) => {
                     client.tell(What::AcquireUnknown { thread, grant: id, lock });
                 }

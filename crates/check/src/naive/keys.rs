@@ -146,9 +146,12 @@ impl Run<'_> {
             let What::Refused { thread, lock, .. } = event.what else { continue };
             for episode in &episodes {
                 let owner = episode.owner;
+                let unknown = What::AcquireUnknown { thread, grant: owner, lock };
+                let refused = What::Refused { thread, grant: owner, lock };
+                let is_independent = self.rules.locks[lock.index()].independent;
                 let gave_up = self.events[..place]
                     .iter()
-                    .any(|event| event.what == What::AcquireUnknown { thread, grant: owner, lock });
+                    .any(|event| event.what == unknown || is_independent && event.what == refused);
                 let granted = self.grant(owner).is_some_and(|grant| grant.b < place);
                 let lives = episode.from < place
                     && place < episode.to

@@ -31,8 +31,8 @@ error[E0103]: unknown key `renew_evry` in [lock]
   | ^^^^^^^^^^ not a key of [lock]
   |
   = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
-          `renew_every`, `renew_compare`, `on_loss`, `deadline_check`, `margin`, `fencing_token`,
-          `purpose`, `effect`
+          `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
+          `fencing_token`, `purpose`, `effect`, `redlock`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -82,9 +82,10 @@ error[E0103]: unknown key `renew_evry` in [lock]
           `release`, `retry_release`,
           `renew`, `renew_every`,
           `renew_compare`, `on_loss`,
-          `deadline_check`, `margin`,
-          `fencing_token`, `purpose`,
-          `effect`
+          `clock`, `deadline_check`,
+          `margin`, `fencing_token`,
+          `purpose`, `effect`,
+          `redlock`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -116,8 +117,8 @@ error[E0103]: unknown key `tll` in [lock]
  |      ^^^ not a key of [lock]
  |
  = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
-         `renew_every`, `renew_compare`, `on_loss`, `deadline_check`, `margin`, `fencing_token`,
-         `purpose`, `effect`
+         `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
+         `fencing_token`, `purpose`, `effect`, `redlock`
 help: did you mean `ttl`?
  |
  - lock.tll=3s

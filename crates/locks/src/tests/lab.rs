@@ -72,16 +72,31 @@ where
     F: Future<Output = T> + 'static,
     R: Fn(Client) -> F + 'static,
 {
+    talk_to(1, plan, run)
+}
+
+/// The same where there are several nodes, `r1` and so on.
+pub(super) fn talk_to<T, F, R>(nodes: u16, plan: &[&str], run: R) -> Talk<T>
+where
+    T: 'static,
+    F: Future<Output = T> + 'static,
+    R: Fn(Client) -> F + 'static,
+{
     let mut names = KeyNames::new();
     assert_eq!((names.key("lock:job"), names.key("fence:job")), (KEY, COUNTER));
     assert_eq!(names.value("billing"), Value::Name(CLIENT_NAME));
-    let node = NodeSetup {
-        server: NODE,
+    let node = |server| NodeSetup {
+        server: ServerId(server),
         locks: vec![LockKey { lock: LockId(0), key: KEY }],
-        names,
+        names: names.clone(),
         command_time: Duration::ZERO,
         script_time: Duration::ZERO,
         is_durable: true,
+    };
+    let server = |number| ServerSetup {
+        name: format!("r{number}"),
+        clock: HostClock::default(),
+        least_downtime: Duration::ZERO,
     };
     let setup = Setup {
         processes: vec![ProcessSetup {
@@ -91,18 +106,15 @@ where
             start: Instant::ZERO,
             clock: HostClock::default(),
         }],
-        servers: vec![ServerSetup {
-            name: "r1".to_owned(),
-            clock: HostClock::default(),
-            least_downtime: Duration::ZERO,
-        }],
+        servers: (1..=nodes).map(server).collect(),
         link: LinkModel::fixed(Duration::from_millis(1)),
         links: Vec::new(),
         peer_latency: Duration::ZERO,
         hazards: Vec::new(),
         max_events: 10_000,
     };
-    let servers = ServersSetup { nodes: vec![node], resources: Vec::new(), operations: Vec::new() };
+    let nodes = (0..nodes).map(node).collect();
+    let servers = ServersSetup { nodes, resources: Vec::new(), operations: Vec::new() };
     let mut sim = Sim::new(&setup, Servers::new(servers));
     let result = Rc::new(RefCell::new(None));
     let (client, shared, run) = (sim.client(ThreadId(0)), Rc::clone(&result), Rc::new(run));

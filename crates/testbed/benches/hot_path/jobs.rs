@@ -22,13 +22,16 @@ pub(crate) struct Peer {
 pub(crate) enum Job {
     /// The reference job of the hot path.
     R1,
+    /// The reference job of a quorum.
+    R2,
     /// The peer job.
     Peer(Peer),
 }
 
 /// All jobs, by the names that the command line knows them by.
-pub(crate) const JOBS: [(&str, Job); 5] = [
+pub(crate) const JOBS: [(&str, Job); 6] = [
     ("r1", Job::R1),
+    ("r2", Job::R2),
     ("peer-2-1", peer(2, 1, false)),
     ("peer-5-20", peer(5, 20, false)),
     ("peer-2-1-fenced", peer(2, 1, true)),
@@ -43,10 +46,8 @@ impl Job {
     /// Builds its testbed.
     pub(crate) fn testbed(self) -> Testbed {
         match self {
-            Self::R1 => {
-                let scenario = parse(include_str!("r1.toml"));
-                Testbed::new(&scenario).expect("it has no pinned faults")
-            }
+            Self::R1 => shipped(include_str!("r1.toml")),
+            Self::R2 => shipped(include_str!("r2.toml")),
             Self::Peer(peer) => peer.testbed(),
         }
     }
@@ -90,6 +91,10 @@ impl Peer {
         }
         Testbed::with_parts(&parts, SetNxPx)
     }
+}
+
+fn shipped(text: &str) -> Testbed {
+    Testbed::new(&parse(text)).expect("it has no pinned faults")
 }
 
 fn parse(text: &str) -> Scenario {

@@ -11,6 +11,7 @@ mod fault;
 mod hazard;
 mod lock;
 mod moment;
+mod redlock;
 mod world;
 
 /// Reports everything that is wrong between the parts of a scenario.
@@ -18,6 +19,7 @@ pub(super) fn check(scenario: &Scenario, reader: &mut Reader) {
     let mut check = Check { scenario, reader };
     world::check(&mut check);
     lock::check(&mut check);
+    redlock::check(&mut check);
     fault::check(&mut check);
     hazard::check(&mut check);
     expect::check(&mut check);

@@ -8,6 +8,8 @@ pub(super) const FILE: usize = 1 << 20;
 pub(super) const CLIENTS: u32 = 1_000;
 /// The most servers of the store.
 pub(super) const NODES: u32 = 1_000;
+/// The most servers that one lock is kept on: they all are asked at once.
+pub(super) const INDEPENDENT: u32 = 9;
 /// The most threads of all clients together.
 pub(super) const THREADS: u64 = 10_000;
 /// The most faults.

@@ -2,6 +2,7 @@
 
 use fencepost_history::Duration;
 
+use super::redlock::Redlock;
 use super::section::{section, words};
 
 section! {
@@ -16,8 +17,8 @@ section! {
         ttl: Option<Duration> = None,
         /// What is stored as the lock's value, by which a client knows its own lock.
         token: TokenSource = TokenSource::PerAcquisition,
-        /// How the lock is given back. Defaults to `compare-and-delete` for `set-nx-px`, and to
-        /// `del` for the others.
+        /// How the lock is given back. Defaults to `compare-and-delete` for `set-nx-px` and
+        /// `redlock`, and to `del` for the others.
         release: Release = Release::CompareAndDelete,
         /// Whether a release that is not answered in time is sent once more.
         retry_release: bool = false,
@@ -29,6 +30,8 @@ section! {
         renew_compare: bool = true,
         /// What the background thread does when a renewal finds the lock lost.
         on_loss: OnLoss = OnLoss::Silent,
+        /// By which clock a client knows when its lock ends.
+        clock: LeaseClock = LeaseClock::Wall,
         /// When a client compares its own clock with the deadline of its lock.
         deadline_check: DeadlineCheck = DeadlineCheck::None,
         /// How long before the deadline a check already says no.
@@ -39,6 +42,8 @@ section! {
         purpose: Purpose = Purpose::Correctness,
         /// What a second effect of one job does where the purpose is efficiency.
         effect: Effect = Effect::Harmless,
+        /// How many servers decide, and where the libraries of Redlock differ.
+        redlock?: Redlock,
     }
 }
 
@@ -52,6 +57,8 @@ words! {
         /// `SET key value NX PX milliseconds`, one command.
         #[default]
         SetNxPx = "set-nx-px",
+        /// `SET key value NX PX milliseconds` on independent servers; a majority decides.
+        Redlock = "redlock",
     }
 }
 
@@ -61,7 +68,7 @@ impl Strategy {
     pub const fn expires(self) -> bool {
         match self {
             Self::SetNx => false,
-            Self::SetNxExpire | Self::SetNxPx => true,
+            Self::SetNxExpire | Self::SetNxPx | Self::Redlock => true,
         }
     }
 }
@@ -115,6 +122,17 @@ words! {
         Silent = "silent",
         /// It tells the section, which stops at its next step.
         Notify = "notify",
+    }
+}
+
+words! {
+    /// By which clock a client knows when its lock ends.
+    pub enum LeaseClock {
+        /// The wall clock, which can jump.
+        #[default]
+        Wall = "wall",
+        /// The monotonic clock, which cannot.
+        Monotonic = "monotonic",
     }
 }
 

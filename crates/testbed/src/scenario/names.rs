@@ -2,9 +2,9 @@
 
 use fencepost_history::{Duration, ProcessId, ServerId};
 
-use super::lock::{Renew, Strategy};
+use super::lock::{Lock, Renew, Strategy};
 use super::read::Places;
-use super::{Release, Scenario};
+use super::{Redlock, Release, Scenario, Store, Workload};
 
 /// What a thread does in its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,11 +91,42 @@ pub(super) fn resolve(scenario: &mut Scenario, places: &Places) {
     }
     if !places.has("lock.release") {
         lock.release = match lock.strategy {
-            Strategy::SetNxPx => Release::CompareAndDelete,
+            Strategy::SetNxPx | Strategy::Redlock => Release::CompareAndDelete,
             Strategy::SetNx | Strategy::SetNxExpire => Release::Del,
         };
     }
+    if lock.strategy == Strategy::Redlock {
+        redlock(lock, &scenario.store, places);
+        impatience(&mut scenario.workload, places);
+    }
     if lock.renew == Renew::Watchdog && !places.has("lock.renew_every") {
         lock.renew_every = lock.ttl.map(|ttl| Duration::from_nanos(ttl.as_nanos() / 3));
+    }
+}
+
+/// Fills in how long a server is waited for: the documentation asks for much less than the TTL.
+fn impatience(workload: &mut Workload, places: &Places) {
+    if places.has("workload.request_timeout") {
+        return;
+    }
+    let timeout = Some(Duration::from_millis(50));
+    workload.common.request_timeout = timeout;
+    for (number, client) in (1..).zip(&mut workload.clients) {
+        if !places.has(&format!("workload.client.{number}.request_timeout")) {
+            client.behaviour.request_timeout = timeout;
+        }
+    }
+}
+
+/// Fills in a majority, and the drift of most libraries.
+fn redlock(lock: &mut Lock, store: &Store, places: &Places) {
+    let rules = lock.redlock.get_or_insert_with(Redlock::default);
+    if !places.has("lock.redlock.quorum") {
+        let servers = u32::try_from(store.server_names().len()).unwrap_or(u32::MAX);
+        rules.quorum = Some(servers / 2 + 1);
+    }
+    if !places.has("lock.redlock.drift") {
+        let hundredth = lock.ttl.unwrap_or_default().as_nanos() / 100;
+        rules.drift = Some(Duration::from_nanos(hundredth) + Duration::from_millis(2));
     }
 }

@@ -78,8 +78,8 @@ impl Topology {
     /// Returns whether this version of the program can simulate it.
     pub(super) const fn is_available(self) -> bool {
         match self {
-            Self::Single => true,
-            Self::Replicated | Self::Sentinel | Self::Independent => false,
+            Self::Single | Self::Independent => true,
+            Self::Replicated | Self::Sentinel => false,
         }
     }
 }

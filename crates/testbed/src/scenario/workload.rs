@@ -107,9 +107,13 @@ section! {
         threads: u32 = 1,
         /// How long after a refusal a thread asks again.
         retry_every: Duration = Duration::from_millis(100),
+        /// By how much longer than `retry_every` it waits at most; the length is drawn at random,
+        /// and is the middle one where nothing is.
+        retry_jitter: Duration = Duration::ZERO,
         /// After how many attempts a thread stops asking; `"none"` for never.
         attempts: Option<u32> = None,
-        /// How long a client waits for the store's answer; `"none"` for ever.
+        /// How long a client waits for a server of the store; `"none"` for ever. Defaults to 50 ms
+        /// for Redlock, and to 1 s for the other strategies.
         request_timeout: Option<Duration> = Some(Duration::from_secs(1)),
         /// How many reads a round makes before its work.
         reads: u32 = 1,

@@ -76,6 +76,17 @@ fn compare(names: &[&str], span: Span) -> (usize, usize, Vec<String>) {
 const SINGLE_NODE: &[&str] =
     &["S0", "S1", "S2", "S2r", "S3", "S4", "S4t", "S4v", "S5", "S5u", "S5h", "S6n", "S6", "S14"];
 
+const REDLOCK: &[&str] = &["S8", "S8d", "S9"];
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the counts are what people want to quote")]
+fn least_magnitudes_of_redlock_equal_the_table() {
+    let (equal, silent, different) = compare(REDLOCK, Span::from_environment());
+    println!("witness: {equal} cells equal, {silent} silent");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(equal > 50, "only {equal} cells were compared");
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "the counts are what people want to quote")]
 fn least_magnitudes_of_single_node_strategies_equal_the_table() {

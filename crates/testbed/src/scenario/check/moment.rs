@@ -16,6 +16,13 @@ pub(super) fn never(scenario: &Scenario, moment: Moment) -> Option<&'static str>
             lock.strategy == Strategy::SetNxExpire,
             "only `strategy = \"setnx-expire\"` sends the expiry apart",
         ),
+        Moment::QuorumReached => {
+            (lock.strategy == Strategy::Redlock, "only `strategy = \"redlock\"` has a quorum")
+        }
+        Moment::ValidityChecked | Moment::TooLate => (
+            lock.redlock.as_ref().is_some_and(|rules| rules.min_validity.is_some()),
+            "only Redlock with a `min_validity` looks at how much of the lock is left",
+        ),
         Moment::TokenTaken => (
             matches!(lock.fencing_token, FencingToken::IncrAfterSet | FencingToken::ReadLater),
             "no `fencing_token` is taken apart from the lock",

@@ -2,7 +2,7 @@
 
 use fencepost_choice::Distribution;
 use fencepost_history::{Duration, Instant, Leg, ProcessId, ServerId};
-use fencepost_locks::{SetNx, SetNxExpire, SetNxPx};
+use fencepost_locks::{Redlock, SetNx, SetNxExpire, SetNxPx};
 use fencepost_sim::LinkModel;
 use fencepost_testbed::scenario::{Scenario, Strategy};
 use fencepost_testbed::{Parts, Testbed};
@@ -19,6 +19,8 @@ pub(super) struct Configuration {
     scenario: Scenario,
     works_until_deadline: bool,
     ttl: Option<u32>,
+    nodes: u16,
+    least_downtime: Duration,
 }
 
 /// One base schedule: when the clients start, and the latency of each link.
@@ -29,9 +31,22 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// All 240 base schedules of a single node.
-    pub(super) fn all() -> Vec<Self> {
-        (0..16).flat_map(|links| (-7..=7).map(move |offset| Self { offset, links })).collect()
+    /// All base schedules: 240 of a single node and 704 of three.
+    pub(super) fn all(nodes: u16) -> Vec<Self> {
+        let (links, offsets) = if nodes == 1 { (16, -7..=7) } else { (64, -2..=8) };
+        let all = |links| offsets.clone().map(move |offset| Self { offset, links });
+        (0..links).flat_map(all).collect()
+    }
+
+    /// The latency of the link between a client and a server, in ticks.
+    fn latency(self, process: u16, server: u16, nodes: u16) -> u32 {
+        let bit = match (nodes, server) {
+            (1, server) => server * 2 + process,
+            // The resource is near where there are several nodes.
+            (nodes, server) if server == nodes => return 2,
+            (nodes, server) => process * nodes + server,
+        };
+        if self.links & (1 << bit) == 0 { 2 } else { 3 }
     }
 }
 
@@ -52,7 +67,9 @@ impl Configuration {
         let is = |key: &str| get(key) == "true";
         let in_ticks = |count: u32| format!("\"{}\"", ticks(count));
         let ttl = get("ttl");
+        let nodes = u16::try_from(number("nodes")).expect("nodes are few");
         let strategy = match (ttl.as_str(), is("setnx_then_expire")) {
+            _ if nodes > 1 => "redlock",
             ("none", _) => "setnx",
             (_, true) => "setnx-expire",
             (_, false) => "set-nx-px",
@@ -76,10 +93,23 @@ impl Configuration {
             Ok(count) => in_ticks(count),
             Err(_) => "\"none\"".to_owned(),
         };
+        let topology = if nodes == 1 { "single" } else { "independent" };
+        let redlock = match nodes {
+            1 => String::new(),
+            _ => format!(
+                "redlock = {{ quorum = {}, drift = \"0s\", min_validity = {} }}",
+                number("quorum"),
+                if is("validity_check") { "\"0s\"" } else { "\"none\"" }
+            ),
+        };
         let scenario = format!(
             r#"
             [store]
-            redis = {{ command_time = "0s", script_time = "0s", persistence = "{persistence}" }}
+            redis.topology = "{topology}"
+            redis.nodes = {nodes}
+            redis.command_time = "0s"
+            redis.script_time = "0s"
+            redis.persistence = "{persistence}"
             [lock]
             strategy = "{strategy}"
             ttl = "{ttl_text}"
@@ -88,6 +118,7 @@ impl Configuration {
             fencing_token = "{token}"
             {renewal}
             {check}
+            {redlock}
             [workload]
             work = {work}
             work_kind = "wait"
@@ -117,7 +148,8 @@ impl Configuration {
         let scenario = Scenario::parse(&scenario)
             .unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{scenario}"));
         let works_until_deadline = is("works_until_deadline");
-        Self { scenario, works_until_deadline, ttl: ttl.parse().ok() }
+        let least_downtime = ticks(number("least_downtime"));
+        Self { scenario, works_until_deadline, ttl: ttl.parse().ok(), nodes, least_downtime }
     }
 
     /// Builds a testbed for one base schedule.
@@ -127,13 +159,16 @@ impl Configuration {
         let late = |by: i32| Instant::ZERO + ticks(u32::try_from(by).unwrap_or(0));
         parts.setup.processes[0].start = late(-base.offset);
         parts.setup.processes[1].start = late(base.offset);
-        for (bit, (process, server)) in [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().enumerate() {
-            let latency = ticks(if base.links & (1 << bit) == 0 { 2 } else { 3 });
+        for (process, server) in (0..2).flat_map(|c| (0..=self.nodes).map(move |s| (c, s))) {
+            let latency = ticks(base.latency(process, server, self.nodes));
             let model = LinkModel { latency: Distribution::Fixed(latency), loss_odds: 0 };
             for leg in [Leg::Request, Leg::Reply] {
                 let link = (ProcessId(process), ServerId(server), leg, model.clone());
                 parts.setup.links.push(link);
             }
+        }
+        for server in &mut parts.setup.servers[..usize::from(self.nodes)] {
+            server.least_downtime = self.least_downtime;
         }
         for lock in &mut parts.locks {
             if let Some(ttl) = self.ttl {
@@ -150,7 +185,15 @@ impl Configuration {
             Strategy::SetNx => Testbed::with_parts(&parts, SetNx),
             Strategy::SetNxExpire => Testbed::with_parts(&parts, SetNxExpire),
             Strategy::SetNxPx => Testbed::with_parts(&parts, SetNxPx),
+            Strategy::Redlock => {
+                Testbed::with_parts(&parts, |lock| Redlock { lock, rules: parts.quorum })
+            }
         }
+    }
+
+    /// Returns how many nodes there are.
+    pub(super) const fn nodes(&self) -> u16 {
+        self.nodes
     }
 
     /// Returns whether the strategy has a renewer thread.
