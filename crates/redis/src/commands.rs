@@ -173,18 +173,23 @@ fn plain_container(container: &'static str) -> Result<&'static Spec, Refusal> {
     all.find(|spec| spec.name == container).ok_or_else(|| Refusal::arity(container))
 }
 
-/// The error for a command nobody knows; it quotes the first 128 bytes of the arguments.
+/// The error for a command nobody knows; it quotes the arguments up to 128 bytes in all, each up
+/// to its first zero byte (`src/server.c:processCommand`).
 fn unknown(words: &[Vec<u8>]) -> Refusal {
     let name = words.first().map_or(&[][..], Vec::as_slice);
-    let shown = |word: &[u8]| String::from_utf8_lossy(&word[..word.len().min(128)]).into_owned();
+    let shown = |word: &[u8], limit: usize| {
+        let end = word.iter().position(|&byte| byte == 0).unwrap_or(word.len()).min(limit);
+        String::from_utf8_lossy(&word[..end]).into_owned()
+    };
     let mut arguments = String::new();
     for word in words.iter().skip(1) {
-        if arguments.len() >= 128 {
+        let left = 128_usize.saturating_sub(arguments.len());
+        if left == 0 {
             break;
         }
-        arguments.push_str(&format!("'{}' ", shown(word)));
+        arguments.push_str(&format!("'{}' ", shown(word, left)));
     }
-    let name = shown(name);
+    let name = shown(name, 128);
     Refusal(format!("ERR unknown command '{name}', with args beginning with: {arguments}").into())
 }
 

@@ -84,6 +84,15 @@ impl Frame {
         Self::Array(items.into_iter().map(Self::bulk).collect())
     }
 
+    /// Tells whether it is nothing but pushed messages.
+    pub(crate) fn is_pushed(&self) -> bool {
+        match self {
+            Self::Push(_) => true,
+            Self::Several(frames) => !frames.is_empty() && frames.iter().all(Self::is_pushed),
+            _ => false,
+        }
+    }
+
     /// Appends the frame's bytes.
     pub fn encode(&self, protocol: Protocol, out: &mut Vec<u8>) {
         let three = protocol == Protocol::Resp3;

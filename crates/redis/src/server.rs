@@ -36,7 +36,7 @@ pub(crate) struct Server {
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     /// The number the next connection gets as its CLIENT ID.
     pub(crate) next_client: i64,
-    /// The turn the next blocked client gets.
+    /// The turn that the next client gets which is blocked, held back or free again.
     pub(crate) next_turn: u64,
     pub(crate) pause: Option<Pause>,
     /// Keys that got something a blocked client may wait for, in this command.
@@ -152,6 +152,12 @@ impl Server {
     fn watches(&self, key: u32) -> bool {
         let mut watches = self.connections.values().flat_map(|client| &client.watches);
         watches.any(|watch| watch.key == key)
+    }
+
+    /// Gives the next turn.
+    pub(crate) const fn take_turn(&mut self) -> u64 {
+        self.next_turn += 1;
+        self.next_turn - 1
     }
 
     /// Draws the next number below the bound, which is at least 1.

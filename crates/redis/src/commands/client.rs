@@ -225,17 +225,23 @@ fn unblock(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 
 /// CLIENT KILL by id or by type; the reply of a client that kills itself still goes out.
 fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    let (mut client, mut normal) = (None, None);
+    let (mut client, mut normal, mut spares_me) = (None, None, true);
     let options = &words[2..];
-    if options.len() % 2 == 1 {
+    if options.len() == 1 {
         return Err("ERR No such client".into());
+    }
+    if options.len() % 2 == 1 {
+        return Err(Refusal::SYNTAX);
     }
     for pair in options.chunks_exact(2) {
         if is(&pair[0], "ID") {
-            client = Some(integer(&pair[1])?);
+            let id = parse_integer(&pair[1]).filter(|id| *id > 0);
+            client = Some(id.ok_or(Refusal::from("ERR client-id should be greater than 0"))?);
         } else if is(&pair[0], "TYPE") {
             normal = Some(is(&pair[1], "normal"));
-        } else if !is(&pair[0], "SKIPME") {
+        } else if is(&pair[0], "SKIPME") && (is(&pair[1], "yes") || is(&pair[1], "no")) {
+            spares_me = is(&pair[1], "yes");
+        } else {
             return Err(Refusal::SYNTAX);
         }
     }
@@ -244,13 +250,17 @@ fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     for (&id, connection) in &cx.engine.server.connections {
         let by_id = client.is_none_or(|client| connection.client == client);
         let plain = connection.subscriptions() == 0;
-        let spared = id == me && client.is_none();
+        let spared = id == me && spares_me;
         if by_id && normal.is_none_or(|normal| normal == plain) && !spared {
             killed.push(id);
         }
     }
     for &id in &killed {
-        cx.close(id);
+        if id == me {
+            cx.leaves = true;
+        } else {
+            cx.close(id);
+        }
     }
     Ok(Frame::count(killed.len()))
 }

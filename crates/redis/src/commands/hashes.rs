@@ -131,6 +131,9 @@ fn hincrby(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 
 fn hincrbyfloat(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let by = parse_double(&words[3]).ok_or(Refusal::NOT_A_FLOAT)?;
+    if by.is_infinite() {
+        return Err("ERR value is NaN or Infinity".into());
+    }
     let old = match field(cx, &words[1], &words[2])? {
         None => 0.0,
         Some(text) => parse_double(&text).ok_or(Refusal::from("ERR hash value is not a float"))?,

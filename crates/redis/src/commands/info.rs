@@ -119,28 +119,41 @@ fn config_get(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal>
     Ok(Frame::Map(found))
 }
 
+/// CONFIG SET, which changes all of the parameters or none.
 fn config_set(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    let mut config = cx.engine.server.config.clone();
+    let mut pairs: Vec<(String, String)> = Vec::new();
     if words.len() % 2 == 1 {
-        return Err(Refusal::arity("config|set"));
+        return Err(Refusal::SYNTAX);
     }
     for pair in words[2..].chunks_exact(2) {
         let [name, value] = [0, 1].map(|at| String::from_utf8_lossy(&pair[at]).into_owned());
-        let config = &mut cx.engine.server.config;
         if !config.knows(&name.to_ascii_lowercase()) {
-            let text =
-                format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'");
-            return Err(Refusal(text.into()));
+            return Err(unknown_parameter(&name));
         }
-        config.set(&name, &value).map_err(|_| {
-            let text = "argument couldn't be parsed";
-            Refusal(
-                format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {text}")
-                    .into(),
-            )
-        })?;
-        cx.config_changed(&name);
+        if pairs.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            return Err(bad_parameter(&name, "duplicate parameter"));
+        }
+        pairs.push((name, value));
+    }
+    for (name, value) in &pairs {
+        config.set(name, value).map_err(|error| bad_parameter(name, error.reason))?;
+    }
+    cx.engine.server.config = config;
+    for (name, _) in &pairs {
+        cx.config_changed(name);
     }
     Ok(Frame::ok())
+}
+
+fn unknown_parameter(name: &str) -> Refusal {
+    let text = format!("ERR Unknown option or number of arguments for CONFIG SET - '{name}'");
+    Refusal(text.into())
+}
+
+fn bad_parameter(name: &str, reason: &str) -> Refusal {
+    let text = format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {reason}");
+    Refusal(text.into())
 }
 
 fn set_active_expire(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {

@@ -43,7 +43,8 @@ struct Options {
     kind: Option<String>,
 }
 
-fn options(words: &[Vec<u8>]) -> Result<Options, Refusal> {
+/// Reads the options; only SCAN itself, which meets keys of all types, has `TYPE`.
+fn options(words: &[Vec<u8>], keys: bool) -> Result<Options, Refusal> {
     let mut options = Options { pattern: None, count: 10, kind: None };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -54,7 +55,7 @@ fn options(words: &[Vec<u8>]) -> Result<Options, Refusal> {
             let count = integer(value)?;
             let count = usize::try_from(count).ok().filter(|count| *count > 0);
             options.count = count.ok_or(Refusal::SYNTAX)?;
-        } else if is(word, "TYPE") {
+        } else if keys && is(word, "TYPE") {
             options.kind = Some(String::from_utf8_lossy(value).to_ascii_lowercase());
         } else {
             return Err(Refusal::SYNTAX);
@@ -72,7 +73,7 @@ fn cursor(word: &[u8]) -> Result<usize, Refusal> {
 /// The cursor is the number of the next key to look at, so a scan meets every key that stays.
 fn scan(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let start = cursor(&words[1])?;
-    let options = options(&words[2..])?;
+    let options = options(&words[2..], true)?;
     let now = cx.frozen;
     let later: Vec<u32> = present(cx).into_iter().filter(|id| *id as usize >= start).collect();
     let next = later.get(options.count).map_or(0, |id| *id);
@@ -121,30 +122,30 @@ fn whole(items: Vec<Vec<Vec<u8>>>, options: &Options) -> Frame {
     Frame::Array(vec![Frame::bulk("0"), Frame::Array(found)])
 }
 
+/// The reply of a scan of a missing key, whose options nobody looks at.
+fn nothing() -> Frame {
+    Frame::Array(vec![Frame::bulk("0"), Frame::Array(Vec::new())])
+}
+
 fn hscan(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     cursor(&words[2])?;
-    let options = options(&words[3..])?;
-    let hash = cx.container::<Hash>(&words[1])?;
-    let pairs = |hash: &mut Hash| hash.iter().map(|(f, v)| vec![f.clone(), v.clone()]).collect();
-    Ok(whole(hash.map_or_else(Vec::new, pairs), &options))
+    let Some(hash) = cx.container::<Hash>(&words[1])? else { return Ok(nothing()) };
+    let pairs = hash.iter().map(|(f, v)| vec![f.clone(), v.clone()]).collect();
+    Ok(whole(pairs, &options(&words[3..], false)?))
 }
 
 fn sscan(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     cursor(&words[2])?;
-    let options = options(&words[3..])?;
-    let set = cx.container::<Set>(&words[1])?;
-    let members = |set: &mut Set| set.iter().map(|member| vec![member.clone()]).collect();
-    Ok(whole(set.map_or_else(Vec::new, members), &options))
+    let Some(set) = cx.container::<Set>(&words[1])? else { return Ok(nothing()) };
+    let members = set.iter().map(|member| vec![member.clone()]).collect();
+    Ok(whole(members, &options(&words[3..], false)?))
 }
 
 fn zscan(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     cursor(&words[2])?;
-    let options = options(&words[3..])?;
     let shortest = cx.version().shortest_doubles();
-    let zset = cx.container::<SortedSet>(&words[1])?;
-    let pairs = |zset: &mut SortedSet| {
-        let text = |score| crate::numbers::format_double(score, shortest).into_bytes();
-        zset.iter().map(|(member, score)| vec![member.to_vec(), text(score)]).collect()
-    };
-    Ok(whole(zset.map_or_else(Vec::new, pairs), &options))
+    let Some(zset) = cx.container::<SortedSet>(&words[1])? else { return Ok(nothing()) };
+    let text = |score| crate::numbers::format_double(score, shortest).into_bytes();
+    let pairs = zset.iter().map(|(member, score)| vec![member.to_vec(), text(score)]).collect();
+    Ok(whole(pairs, &options(&words[3..], false)?))
 }

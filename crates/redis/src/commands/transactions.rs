@@ -60,10 +60,15 @@ fn exec(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
     cx.origin = Origin::Transaction;
     let mut replies = Vec::with_capacity(queue.len());
     for words in &queue {
-        replies.push(match resolve(cx.version(), words) {
+        cx.midst = Some(Vec::new());
+        let reply = match resolve(cx.version(), words) {
             Ok(spec) => cx.call(spec, words),
             Err(Refusal(text)) => Frame::Error(text),
-        });
+        };
+        // What the command says to this client, such as an event, stands before its reply.
+        let mut frames = cx.midst.take().unwrap_or_default();
+        frames.push(reply);
+        replies.push(if frames.len() == 1 { frames.remove(0) } else { Frame::Several(frames) });
     }
     cx.origin = Origin::Client;
     Ok(Frame::Array(replies))

@@ -92,8 +92,7 @@ impl Context<'_> {
 
     /// Has the present client wait; the frame is no reply.
     pub(crate) fn block(&mut self, wish: Wish, keys: Vec<Vec<u8>>, deadline: Option<i64>) -> Frame {
-        let turn = self.engine.server.next_turn;
-        self.engine.server.next_turn += 1;
+        let turn = self.engine.server.take_turn();
         self.me().blocked = Some(Blocked { wish, keys, deadline, turn });
         Frame::Several(Vec::new())
     }
@@ -236,8 +235,10 @@ impl Context<'_> {
 
     /// Ends a client's wait with this reply.
     pub(crate) fn unblock(&mut self, id: ConnectionId, frame: Frame) {
+        let turn = self.engine.server.take_turn();
         if let Some(connection) = self.engine.server.connections.get_mut(&id) {
             connection.blocked = None;
+            connection.turn = turn;
             self.send(id, frame);
         }
     }

@@ -17,6 +17,8 @@ use crate::{
 pub struct ConfigError {
     name: String,
     value: String,
+    /// What CONFIG SET says is wrong with it.
+    pub(crate) reason: &'static str,
 }
 
 /// The parameters of a server.
@@ -103,15 +105,22 @@ impl Default for Config {
 impl Config {
     /// Sets a parameter.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), ConfigError> {
-        let error = || ConfigError { name: name.into(), value: value.into() };
+        let error = |reason| ConfigError { name: name.into(), value: value.into(), reason };
         let name = name.to_ascii_lowercase();
         match name.as_str() {
             "timeout" => {
-                let seconds: i64 = value.parse().map_err(|_| error())?;
-                self.idle_timeout = Some(seconds).filter(|n| *n >= 0).ok_or_else(error)?;
+                let seconds = crate::parse_integer(value.as_bytes())
+                    .ok_or_else(|| error("argument couldn't be parsed into an integer"))?;
+                self.idle_timeout = Some(seconds)
+                    .filter(|seconds| (0..=i64::from(i32::MAX)).contains(seconds))
+                    .ok_or_else(|| error("argument must be between 0 and 2147483647 inclusive"))?;
             }
             "notify-keyspace-events" => {
-                self.events = EventClass::from_flags(value).ok_or_else(error)?;
+                self.events = EventClass::from_flags(value).ok_or_else(|| {
+                    error("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+                })?;
+                self.parameters.insert(name, self.events.to_flags());
+                return Ok(());
             }
             "enable-debug-command" => self.debug = value != "no",
             _ => self.set_beyond(&name, value).ok_or_else(error)?,

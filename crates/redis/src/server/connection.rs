@@ -25,6 +25,8 @@ pub(crate) struct Connection {
     pub(crate) blocked: Option<Blocked>,
     /// Requests that wait for the end of a blocking command or of a pause.
     pub(crate) waiting: VecDeque<Vec<Vec<u8>>>,
+    /// Its place among those with such requests: when a pause met it or its wait ended.
+    pub(crate) turn: u64,
     pub(crate) reply_mode: ReplyMode,
     /// The wall time in milliseconds of the last request.
     pub(crate) last_seen: i64,
@@ -113,6 +115,7 @@ impl Connection {
             last_seen: self.last_seen,
             offset: self.offset,
             waiting: std::mem::take(&mut self.waiting),
+            turn: self.turn,
             authenticated,
             ..Self::default()
         };

@@ -73,6 +73,10 @@ pub(crate) struct Context<'a> {
     pub(crate) dirty: u64,
     /// What the present command is to replicas, if not itself.
     pub(crate) rewritten: Option<Vec<Vec<Vec<u8>>>>,
+    /// Messages to the client whose EXEC runs: they go out in the midst of its reply.
+    pub(crate) midst: Option<Vec<Frame>>,
+    /// Whether the client ended its own connection: it goes once the reply has been sent.
+    pub(crate) leaves: bool,
 }
 
 impl<'a> Context<'a> {
@@ -93,6 +97,8 @@ impl<'a> Context<'a> {
             frozen_micros,
             dirty: 0,
             rewritten: None,
+            midst: None,
+            leaves: false,
         }
     }
 
@@ -133,6 +139,12 @@ impl<'a> Context<'a> {
 
     /// Sends a frame to a connection, if it is still there.
     pub(crate) fn send(&mut self, connection: ConnectionId, frame: Frame) {
+        if let Some(midst) = &mut self.midst
+            && connection == self.connection
+        {
+            midst.push(frame);
+            return;
+        }
         if let Some(target) = self.engine.server.connections.get(&connection) {
             let protocol = target.protocol;
             self.out.list.push(Effect::Send { connection, protocol, frame });

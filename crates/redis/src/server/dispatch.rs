@@ -36,7 +36,10 @@ impl Context<'_> {
             entry.waiting.push_back(words);
             return;
         }
-        self.top_level(connection, words);
+        if !self.top_level(connection, words) {
+            let turn = self.engine.server.take_turn();
+            self.me().turn = turn;
+        }
         self.finish();
     }
 
@@ -73,7 +76,7 @@ impl Context<'_> {
                 }
             }
         }
-        if words[0].eq_ignore_ascii_case(b"quit") {
+        if words[0].eq_ignore_ascii_case(b"quit") || std::mem::take(&mut self.leaves) {
             self.close(connection);
         }
         true
@@ -89,9 +92,16 @@ impl Context<'_> {
                     self.send(connection, frame);
                 }
             }
+            // Subscriptions are confirmed all the same (`src/pubsub.c`, CLIENT_PUSHING).
+            ReplyMode::Off if frame.is_pushed() => self.send(connection, frame),
             ReplyMode::Off => {}
             ReplyMode::SkipNext => me.reply_mode = ReplyMode::Skip,
-            ReplyMode::Skip => me.reply_mode = ReplyMode::On,
+            ReplyMode::Skip => {
+                me.reply_mode = ReplyMode::On;
+                if frame.is_pushed() {
+                    self.send(connection, frame);
+                }
+            }
         }
     }
 
@@ -156,7 +166,7 @@ impl Context<'_> {
                 format!(
                     "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT \
                      / RESET are allowed in this context",
-                    spec.name.replace('|', " ")
+                    spec.name
                 )
                 .into(),
             ));
@@ -232,7 +242,7 @@ impl Context<'_> {
         }
     }
 
-    /// The first connection that is free to go on with a waiting request.
+    /// The connection whose turn it is to go on with a waiting request.
     fn next_waiting(&self) -> Option<ConnectionId> {
         let server = &self.engine.server;
         let now = self.wall();
@@ -250,7 +260,8 @@ impl Context<'_> {
                         })
                 })
         };
-        server.connections.iter().find(free).map(|(&id, _)| id)
+        let waiting = server.connections.iter().filter(free);
+        waiting.min_by_key(|(_, connection)| connection.turn).map(|(&id, _)| id)
     }
 
     /// Hands over what the command has to say to the replicas.

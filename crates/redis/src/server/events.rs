@@ -21,31 +21,49 @@ impl EventClass {
     pub(crate) const ZSET: Self = Self(128);
     pub(crate) const EXPIRED: Self = Self(256);
     const EVICTED: Self = Self(512);
-    const OTHER: Self = Self(1024);
-    pub(crate) const NEW: Self = Self(2048);
+    const STREAM: Self = Self(1024);
+    const MODULE: Self = Self(2048);
+    /// What `A` stands for.
+    const ALL: Self = Self(0xffc);
+    pub(crate) const NEW: Self = Self(4096);
+    const MISS: Self = Self(8192);
+
+    /// The letters, in the order in which CONFIG GET gives them.
+    const LETTERS: &[(char, Self)] = &[
+        ('A', Self::ALL),
+        ('g', Self::GENERIC),
+        ('$', Self::STRING),
+        ('l', Self::LIST),
+        ('s', Self::SET),
+        ('h', Self::HASH),
+        ('z', Self::ZSET),
+        ('x', Self::EXPIRED),
+        ('e', Self::EVICTED),
+        ('t', Self::STREAM),
+        ('d', Self::MODULE),
+        ('n', Self::NEW),
+        ('K', Self::KEYSPACE),
+        ('E', Self::KEYEVENT),
+        ('m', Self::MISS),
+    ];
 
     /// Reads the letters of `notify-keyspace-events`.
     pub(crate) fn from_flags(letters: &str) -> Option<Self> {
         letters.chars().try_fold(Self::NONE, |all, letter| {
-            Some(
-                all | match letter {
-                    'K' => Self::KEYSPACE,
-                    'E' => Self::KEYEVENT,
-                    'g' => Self::GENERIC,
-                    '$' => Self::STRING,
-                    'l' => Self::LIST,
-                    's' => Self::SET,
-                    'h' => Self::HASH,
-                    'z' => Self::ZSET,
-                    'x' => Self::EXPIRED,
-                    'e' => Self::EVICTED,
-                    't' | 'm' | 'd' => Self::OTHER,
-                    'n' => Self::NEW,
-                    'A' => Self(0x7fc),
-                    _ => return None,
-                },
-            )
+            let (_, class) = Self::LETTERS.iter().find(|(known, _)| *known == letter)?;
+            Some(all | *class)
         })
+    }
+
+    /// Writes the letters as the server does (`src/notify.c:keyspaceEventsFlagsToString`): with
+    /// `A`, none of the classes follow that it stands for, and `n` is left out.
+    pub(crate) fn to_flags(self) -> String {
+        let holds = |class: Self| self.0 & class.0 == class.0;
+        let all = holds(Self::ALL);
+        let covered = |class: Self| all && (Self::ALL.meets(class) || class == Self::NEW);
+        let shown =
+            |&&(letter, class): &&(char, Self)| holds(class) && (letter == 'A' || !covered(class));
+        Self::LETTERS.iter().filter(shown).map(|(letter, _)| letter).collect()
     }
 
     const fn meets(self, other: Self) -> bool {
