@@ -86,11 +86,10 @@ impl Frame {
 
     /// Tells whether it is nothing but pushed messages.
     pub(crate) fn is_pushed(&self) -> bool {
-        match self {
-            Self::Push(_) => true,
-            Self::Several(frames) => !frames.is_empty() && frames.iter().all(Self::is_pushed),
-            _ => false,
+        if let Self::Several(frames) = self {
+            return !frames.is_empty() && frames.iter().all(Self::is_pushed);
         }
+        matches!(self, Self::Push(_))
     }
 
     /// Appends the frame's bytes.

@@ -123,7 +123,9 @@ impl Config {
                 return Ok(());
             }
             "enable-debug-command" => self.debug = value != "no",
-            _ => self.set_beyond(&name, value).ok_or_else(error)?,
+            _ => {
+                self.set_beyond(&name, value).ok_or_else(|| error("argument couldn't be parsed"))?
+            }
         }
         self.parameters.insert(name, value.into());
         Ok(())
