@@ -44,6 +44,7 @@
 //! - BGSAVE, or [`Disk::snapshot_is_due`]: [`Disk::begin_snapshot`], later
 //!   [`Disk::end_snapshot`].
 //! - BGREWRITEAOF: [`Disk::begin_rewrite`], later [`Disk::end_rewrite`].
+//! - a full copy came from a master: [`Disk::replace`], later [`Disk::end_rewrite`].
 //! - the kernel's own write-back, every 30 s or so: [`Disk::written_back`].
 //! - SIGKILL, power loss, SIGTERM: [`Disk::kill`], [`Disk::lose_power`], [`Disk::shut_down`].
 //! - the process starts again: [`Disk::start`]; LOADING lasts for [`Loaded::micros`].
@@ -60,6 +61,10 @@
 //!   counts whole seconds.
 //! - `everysec` compares whole seconds of the **wall** clock with those of the last fsync. A step
 //!   back by d switches it off for d. The same holds for save points.
+//! - A snapshot says where in its replication's history it was made; with that a replica, or the
+//!   replicas of a master, may continue after a restart. The append-only file does not say it.
+//! - After a full copy a replica's append-only file is written anew; killed before that has ended,
+//!   it finds its old one.
 //! - The torn tail of the append-only file is dropped at load, a transaction as a whole.
 //! - A snapshot drops keys that are dead by the time it is loaded; the append-only file brings
 //!   them back, dead.
@@ -80,6 +85,7 @@ use crate::{
     command::Command,
     effects::{Clock, Operation},
     engine::Engine,
+    replication::Position,
 };
 
 /// When the append-only file is brought from the kernel to the platter: `appendfsync`.
@@ -162,6 +168,9 @@ pub struct Loaded {
     pub from_log: bool,
     /// How many writes were redone.
     pub writes: u64,
+    /// Where in a history the snapshot was made, if it was: for
+    /// [`Replication::restored`](crate::Replication::restored).
+    pub position: Option<Position>,
 }
 
 impl Loaded {

@@ -309,6 +309,33 @@ impl<W: Streamed> Replication<W> {
         self.offset
     }
 
+    /// Gives where in a history the data are, as a snapshot says it: none at a master that nobody
+    /// ever followed, and at a replica that never got a copy (`src/rdb.c:rdbPopulateSaveInfo`).
+    pub fn position(&self) -> Option<Position> {
+        let knows = match &self.upstream {
+            Some(upstream) => upstream.continues(),
+            None => self.backlog.is_some(),
+        };
+        knows.then_some(Position { id: self.id, offset: self.offset })
+    }
+
+    /// The data were loaded from a snapshot that was made there, after [`Replication::restart`]
+    /// and, at a replica, [`Replication::follow_from_start`]. A replica can continue that history.
+    /// A master begins a new one, but lets replicas that have all of the old one continue.
+    pub fn restored(&mut self, position: Position) {
+        self.offset = position.offset;
+        match &mut self.upstream {
+            Some(upstream) => {
+                self.id = position.id;
+                upstream.restored(position.id);
+            }
+            None => {
+                self.second = Some(position);
+                self.open_backlog();
+            }
+        }
+    }
+
     /// Tells whether this is a replica.
     pub const fn is_replica(&self) -> bool {
         self.upstream.is_some()

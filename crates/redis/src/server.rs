@@ -255,5 +255,6 @@ impl Engine {
     pub fn apply_operation(&mut self, operation: &Operation, clock: &mut dyn Clock) {
         let mut discarded = Effects::new();
         Context::new(self, clock, &mut discarded).apply(operation);
+        self.server.ready.clear();
     }
 }

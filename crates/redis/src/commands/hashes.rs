@@ -41,6 +41,7 @@ fn hset(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let pairs = words[2..].chunks_exact(2);
     let new = pairs.filter(|pair| hash.set(&pair[0], pair[1].clone())).count();
     cx.modified(&words[1], EventClass::HASH, "hset");
+    cx.counts_as(words.len() / 2 - 1);
     Ok(Frame::count(new))
 }
 
@@ -76,6 +77,7 @@ fn hdel(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let removed = words[2..].iter().filter(|name| hash.remove(name).is_some()).count();
     if removed > 0 {
         cx.modified(&words[1], EventClass::HASH, "hdel");
+        cx.counts_as(removed);
     }
     Ok(Frame::count(removed))
 }

@@ -59,6 +59,7 @@ fn push(
     }
     let len = list.len();
     cx.modified(key, EventClass::LIST, if left { "lpush" } else { "rpush" });
+    cx.counts_as(words.len() - 2);
     cx.signal(key);
     Ok(Frame::count(len))
 }
@@ -80,6 +81,7 @@ fn pop(cx: &mut Context<'_>, words: &[Vec<u8>], left: bool) -> Result<Frame, Ref
     };
     if count > 0 {
         cx.modified(&words[1], EventClass::LIST, if left { "lpop" } else { "rpop" });
+        cx.counts_as(count);
     }
     Ok(Frame::bulks(taken))
 }
@@ -177,6 +179,7 @@ fn lrem(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let removed = before - list.len();
     if removed > 0 {
         cx.modified(&words[1], EventClass::LIST, "lrem");
+        cx.counts_as(removed);
     }
     Ok(Frame::count(removed))
 }

@@ -76,8 +76,9 @@ fn shutdown(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
             Err("ERR No shutdown in progress.".into())
         };
     }
+    let none = cx.block(Wish::Shutdown, Vec::new(), None);
     cx.begin_shutdown(saving, waits);
-    Ok(cx.block(Wish::Shutdown, Vec::new(), None))
+    Ok(none)
 }
 
 /// `INFO persistence`.
@@ -95,11 +96,12 @@ pub(super) fn section(cx: &Context<'_>) -> String {
     let _ = write!(
         text,
         "rdb_bgsave_in_progress:{}\r\nrdb_last_save_time:{}\r\nrdb_last_bgsave_status:{}\r\n\
-         aof_enabled:{}\r\n",
+         aof_enabled:{}\r\naof_rewrite_in_progress:{}\r\n",
         flag(disk.is_some_and(Disk::snapshot_runs)),
         disk.map_or(0, Disk::last_snapshot),
         if failed { "err" } else { "ok" },
         flag(disk.is_some_and(|disk| disk.fsync().is_some())),
+        flag(disk.is_some_and(Disk::rewrite_runs)),
     );
     text
 }

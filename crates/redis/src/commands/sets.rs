@@ -20,6 +20,7 @@ fn sadd(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let added = words[2..].iter().filter(|member| set.insert((*member).clone())).count();
     if added > 0 {
         cx.modified(&words[1], EventClass::SET, "sadd");
+        cx.counts_as(added);
     }
     Ok(Frame::count(added))
 }
@@ -29,6 +30,7 @@ fn srem(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let removed = words[2..].iter().filter(|member| set.remove(*member)).count();
     if removed > 0 {
         cx.modified(&words[1], EventClass::SET, "srem");
+        cx.counts_as(removed);
     }
     Ok(Frame::count(removed))
 }

@@ -155,6 +155,7 @@ fn add(
     if added + updated > 0 {
         let event = if options.increment { "zincr" } else { "zadd" };
         cx.modified(key, EventClass::ZSET, event);
+        cx.counts_as(added + updated);
         cx.signal(key);
     }
     if failed {
@@ -163,7 +164,7 @@ fn add(
     Ok(if options.increment {
         last.map_or(Frame::Nil, |score| cx.double(score))
     } else {
-        Frame::Integer(if options.changed { added + updated } else { added })
+        Frame::count(if options.changed { added + updated } else { added })
     })
 }
 
@@ -178,6 +179,7 @@ fn zrem(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let removed = words[2..].iter().filter(|member| zset.remove(member)).count();
     if removed > 0 {
         cx.modified(&words[1], EventClass::ZSET, "zrem");
+        cx.counts_as(removed);
     }
     Ok(Frame::count(removed))
 }

@@ -162,6 +162,10 @@ impl<W> AppendLog<W> {
         Some(position)
     }
 
+    pub(super) const fn rewrite_runs(&self) -> bool {
+        self.rewrite.is_some()
+    }
+
     /// The process is gone: what the kernel does not have is lost.
     pub(super) fn kill(&mut self) {
         self.keep(self.written);

@@ -1,6 +1,7 @@
 //! Snapshots: `dump.rdb`, when one is due, and what becomes of one that is being made.
 
 use super::{Dataset, SavePoint};
+use crate::replication::Position;
 
 /// The snapshot on the disk, and what the server knows of the next one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -8,9 +9,12 @@ pub(super) struct Snapshots<D> {
     /// What `dump.rdb` holds; meaningless unless `is_there`.
     file: D,
     is_there: bool,
+    /// Where in a history the file is, if the server was in one.
+    position: Option<Position>,
     /// What the child process is writing; meaningless unless `is_running`.
     forked: D,
     is_running: bool,
+    forked_position: Option<Position>,
     /// Changes since the last good snapshot (`dirty`).
     changes: u64,
     changes_at_fork: u64,
@@ -29,8 +33,10 @@ impl<D: Dataset> Snapshots<D> {
         Self {
             file: data.clone(),
             is_there: false,
+            position: None,
             forked: data.clone(),
             is_running: false,
+            forked_position: None,
             changes: 0,
             changes_at_fork: 0,
             last: now,
@@ -48,13 +54,14 @@ impl<D: Dataset> Snapshots<D> {
 
     pub(super) fn reset(&mut self, now: i64) {
         self.is_there = false;
+        (self.position, self.forked_position) = (None, None);
         self.file.clear();
         self.forked.clear();
         self.start(now);
     }
 
-    pub(super) const fn changed(&mut self) {
-        self.changes += 1;
+    pub(super) const fn changed(&mut self, count: u64) {
+        self.changes += count;
     }
 
     /// `src/server.c:serverCron`, the save points.
@@ -65,8 +72,9 @@ impl<D: Dataset> Snapshots<D> {
         !self.is_running && may_try && points.iter().any(reached)
     }
 
-    pub(super) fn begin(&mut self, data: &D, now: i64) {
+    pub(super) fn begin(&mut self, data: &D, position: Option<Position>, now: i64) {
         self.forked.copy_from(data);
+        self.forked_position = position;
         self.is_running = true;
         self.changes_at_fork = self.changes;
         self.tried = now;
@@ -79,16 +87,23 @@ impl<D: Dataset> Snapshots<D> {
         self.failed = !is_good;
         if is_good {
             std::mem::swap(&mut self.file, &mut self.forked);
-            self.is_there = true;
+            (self.is_there, self.position) = (true, self.forked_position);
             self.changes -= self.changes_at_fork;
             self.last = now;
         }
     }
 
+    /// Makes one while the server waits. One that fails changes nothing, and is not held against
+    /// later writes.
+    pub(super) fn save(&mut self, data: &D, position: Option<Position>, now: i64) {
+        self.replace(data, position);
+        (self.changes, self.last, self.failed) = (0, now, false);
+    }
+
     /// Another snapshot takes the file's place.
-    pub(super) fn replace(&mut self, data: &D) {
+    pub(super) fn replace(&mut self, data: &D, position: Option<Position>) {
         self.file.copy_from(data);
-        (self.is_there, self.is_running) = (true, false);
+        (self.is_there, self.position, self.is_running) = (true, position, false);
     }
 
     /// The child is killed: nothing comes of what it was writing.
@@ -112,7 +127,7 @@ impl<D: Dataset> Snapshots<D> {
         self.changes
     }
 
-    pub(super) fn file(&self) -> Option<&D> {
-        self.is_there.then_some(&self.file)
+    pub(super) fn file(&self) -> Option<(&D, Option<Position>)> {
+        self.is_there.then_some((&self.file, self.position))
     }
 }

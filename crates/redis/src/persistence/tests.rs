@@ -318,6 +318,43 @@ fn a_rewrite_makes_durable_what_it_began_with() {
 }
 
 #[test]
+fn a_copy_from_the_master_is_found_when_it_has_been_written() {
+    for is_written in [false, true] {
+        let mut server = Server::with(Fsync::Always);
+        server.count(A);
+        server.disk.fsync_ended();
+        let mut copy = server.engine.clone();
+        copy.execute(&Command::IncrBy { key: A, by: 41 }, T);
+        server.engine.copy_data_from(&copy);
+        server.disk.replace(&copy, T);
+        server.count(A);
+        server.disk.fsync_ended();
+        if is_written {
+            server.disk.end_rewrite();
+        }
+        server.disk.kill();
+        server.restart();
+        assert_eq!(server.number(A), if is_written { 43 } else { 1 });
+    }
+    let mut server = Server::new(Persistence::NONE);
+    server.disk.replace(&server.engine, T);
+    assert!(!server.disk.rewrite_runs());
+}
+
+#[test]
+fn only_a_snapshot_says_where_in_a_history_it_was_made() {
+    let position = Some(crate::Position { id: crate::ReplicationId(7), offset: 99 });
+    for (persistence, found) in
+        [(Persistence::snapshots(), position), (Persistence::append_only(Fsync::Always), None)]
+    {
+        let mut server = Server::new(persistence);
+        server.disk.set_position(position);
+        assert!(server.disk.shut_down(&server.engine, Saving::Always, true, T));
+        assert_eq!(server.disk.start(&mut server.engine, T).position, found);
+    }
+}
+
+#[test]
 fn a_reset_disk_is_a_new_one() {
     let mut server = Server::with(Fsync::Always);
     server.count(A);
@@ -333,7 +370,7 @@ fn a_reset_disk_is_a_new_one() {
 
 #[test]
 fn a_start_takes_as_long_as_was_measured() {
-    let loaded = |from_log, writes| super::Loaded { from_log, writes };
+    let loaded = |from_log, writes| super::Loaded { from_log, writes, position: None };
     assert_eq!(loaded(false, 0).micros(0), 20_000);
     assert_eq!(loaded(false, 0).micros(1_000_000), 720_000);
     assert_eq!(loaded(true, 1_000_000).micros(10), 1_920_000);

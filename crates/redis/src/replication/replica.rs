@@ -47,6 +47,14 @@ impl Upstream {
         self.link == MasterLink::Connected
     }
 
+    pub(super) const fn continues(&self) -> bool {
+        self.continues.is_some()
+    }
+
+    pub(super) const fn restored(&mut self, id: ReplicationId) {
+        self.continues = Some(id);
+    }
+
     pub(super) fn is_silent(&self, now: i64, timeout: i64) -> bool {
         self.link != MasterLink::Connect && now - self.heard > timeout
     }

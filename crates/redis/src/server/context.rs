@@ -255,6 +255,11 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Says how many changes, at least one, the change just made is: save points count elements.
+    pub(crate) fn counts_as(&mut self, changes: usize) {
+        self.dirty += (changes as u64).saturating_sub(1);
+    }
+
     /// Deletes a living key and gives what was in it.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Option<Content> {
         let id = self.find(key)?;

@@ -272,6 +272,8 @@ impl Context<'_> {
             self.store(&operations);
             self.out.list.push(Effect::Propagate(operations));
         }
+        let changes = std::mem::take(&mut self.dirty);
+        self.count_changes(changes);
     }
 
     /// Carries out a command of the replication stream.
@@ -281,8 +283,9 @@ impl Context<'_> {
         if let Ok(spec) = commands::resolve(self.version(), &operation.words) {
             self.call(spec, &operation.words);
         }
+        let changes = std::mem::take(&mut self.dirty);
+        self.count_changes(changes);
         self.engine.server.pending.clear();
-        self.engine.server.ready.clear();
     }
 }
 

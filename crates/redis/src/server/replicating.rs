@@ -162,9 +162,8 @@ impl Context<'_> {
             FromMaster::Full { position, data } => {
                 self.engine.server.replication.transfer_begins(wall);
                 self.engine.replace_data(&data);
+                self.engine.server.replication.loaded(position, wall);
                 self.store_copy(&data);
-                let replication = &mut self.engine.server.replication;
-                replication.loaded(position, wall);
                 let acknowledge = FromReplica::Acknowledge(position.offset);
                 self.out.list.push(Effect::ToMaster(acknowledge));
             }
@@ -178,6 +177,10 @@ impl Context<'_> {
                         self.apply(operation);
                     }
                     self.store(&group);
+                    // At a replica that takes writes, clients may wait for what has come.
+                    self.serve_ready();
+                    self.engine.server.pending.clear();
+                    self.finish();
                 }
                 if let Some(offset) = asked {
                     self.out.list.push(Effect::ToMaster(FromReplica::Acknowledge(offset)));

@@ -81,6 +81,9 @@ impl Engine {
         if let Some((host, port)) = cx.engine.server.config.master.clone() {
             cx.follow_from_start(&host, port);
         }
+        if let Some(position) = loaded.position {
+            self.server.replication.restored(position);
+        }
         micros
     }
 
@@ -121,15 +124,24 @@ impl Context<'_> {
             verb.eq_ignore_ascii_case(b"publish") || verb.eq_ignore_ascii_case(b"spublish")
         };
         for operation in operations.iter().filter(|operation| !is_message(operation)) {
-            disk.write(operation.clone());
+            disk.append(operation.clone());
         }
         disk.commit();
     }
 
     /// A full copy from the master replaces what the disk holds.
     pub(super) fn store_copy(&mut self, data: &Engine) {
-        let wall = self.wall_ms();
-        self.engine.server.disk_mut(wall).replace(data, wall);
+        self.with_disk(|disk, _, wall| disk.replace(data, wall));
+        if self.engine.server.logs() {
+            self.out.list.push(Effect::Rewrite);
+        }
+    }
+
+    /// Counts changes, whatever they are to replicas.
+    pub(super) fn count_changes(&mut self, count: u64) {
+        if let Some(disk) = &mut self.engine.server.disk {
+            disk.changed(count);
+        }
     }
 
     /// Writes what the turn has brought, before its replies go out.
@@ -160,17 +172,16 @@ impl Context<'_> {
 
     /// Begins a snapshot in the background.
     pub(crate) fn begin_snapshot(&mut self) {
-        self.with_disk(|disk, engine, wall| disk.begin_snapshot(engine, wall));
+        self.with_disk(Disk::begin_snapshot);
         self.out.list.push(Effect::Snapshot);
     }
 
     /// Makes a snapshot while the server waits; false if it fails.
     pub(crate) fn save(&mut self) -> bool {
         let can_save = !self.engine.server.health.cannot_save;
-        self.with_disk(|disk, engine, wall| {
-            disk.begin_snapshot(engine, wall);
-            disk.end_snapshot(can_save, wall);
-        });
+        if can_save {
+            self.with_disk(Disk::save);
+        }
         can_save
     }
 
@@ -208,8 +219,9 @@ impl Context<'_> {
         let (wall, had_log) = (self.wall_ms(), self.engine.server.logs());
         self.engine.server.settle_config(wall);
         if name.eq_ignore_ascii_case("appendonly") && !had_log && self.engine.server.logs() {
-            // The file begins with what is there now; it is written at once.
-            self.with_disk(|disk, engine, wall| disk.begin_log(engine, wall));
+            // The file begins with what is there now.
+            self.with_disk(Disk::begin_log);
+            self.out.list.push(Effect::Rewrite);
         }
     }
 
@@ -221,6 +233,7 @@ impl Context<'_> {
         let wall = self.wall_ms();
         self.engine.server.disk_mut(wall);
         let mut disk = self.engine.server.disk.take().expect("it has just been made");
+        disk.set_position(self.engine.server.replication.position());
         let result = act(&mut disk, self.engine, wall);
         self.engine.server.disk = Some(disk);
         result

@@ -102,6 +102,39 @@ fn a_master_that_restarts_empty_wipes_its_replica() {
 }
 
 #[test]
+fn after_a_restart_a_snapshot_says_what_can_be_continued() {
+    for gap in [false, true] {
+        let mut servers = Servers::with_replicas(1);
+        servers.count(0);
+        servers.settle();
+        let position = servers.replication(0).position().unwrap();
+        assert_eq!(servers.replication(1).position(), Some(position));
+        if gap {
+            servers.count(0);
+            servers.settle();
+        }
+        servers.break_link(1);
+        servers.replication(0).restart(T);
+        servers.replication(0).restored(position);
+        servers.settle();
+        // The replica continues unless it has got more than the snapshot holds.
+        let counts = servers.replication(0).counts();
+        assert_eq!((counts.partial, counts.full), if gap { (0, 1) } else { (1, 0) });
+
+        let position = servers.replication(1).position().unwrap();
+        servers.break_link(1);
+        servers.count(0);
+        servers.replication(1).restart(T);
+        servers.replication(1).follow_from_start(Peer(0), T);
+        servers.replication(1).restored(position);
+        servers.settle();
+        assert_eq!(servers.number(1), servers.number(0));
+        assert_eq!(servers.replication(0).counts().partial, counts.partial + 1);
+    }
+    assert_eq!(Servers::new(1).replication(0).position(), None);
+}
+
+#[test]
 fn following_the_same_master_again_changes_nothing() {
     let mut servers = Servers::with_replicas(1);
     assert!(!servers.replication(1).follow(Peer(0), T));
