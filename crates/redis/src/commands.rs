@@ -2,6 +2,7 @@
 
 mod client;
 mod counters;
+mod debug;
 mod expiry;
 mod hashes;
 mod info;
@@ -131,6 +132,7 @@ const FAMILIES: &[&[Spec]] = &[
     pubsub::COMMANDS,
     client::COMMANDS,
     info::COMMANDS,
+    debug::COMMANDS,
     persistence::COMMANDS,
     replication::COMMANDS,
 ];

@@ -362,6 +362,12 @@ impl<W: Streamed> Replication<W> {
         Some((backlog.start() + 1, self.offset - backlog.start()))
     }
 
+    /// Gives the history a new name and forgets where it came from: nobody can continue it.
+    pub fn forget_history(&mut self) {
+        self.id = self.new_id();
+        self.second = None;
+    }
+
     /// Begins a backlog at the present offset, without what one held before.
     fn open_backlog(&mut self) {
         self.close_backlog();

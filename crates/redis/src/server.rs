@@ -66,6 +66,9 @@ pub(crate) struct Server {
     /// The monotonic time up to which data are being loaded.
     loads_until: Option<u64>,
     pub(crate) shutdown: Option<Shutdown>,
+    /// Whether a rewrite, or a snapshot, begins when the other child has ended.
+    pub(crate) rewrite_scheduled: bool,
+    pub(crate) snapshot_scheduled: bool,
 }
 
 /// Up to this many names made up by clients are kept without asking whether they are used.
@@ -95,6 +98,8 @@ impl Default for Server {
             disk: None,
             loads_until: None,
             shutdown: None,
+            rewrite_scheduled: false,
+            snapshot_scheduled: false,
         }
     }
 }

@@ -21,7 +21,6 @@ pub(super) const COMMANDS: &[Spec] = &[
         cx.engine.server.expired_keys = 0;
         Ok(Frame::ok())
     }),
-    Spec::new("debug|set-active-expire", 3, ADMIN, Keys::None, set_active_expire),
     Spec::new("command|getkeys", -3, Flags::META, Keys::None, getkeys),
     Spec::new("command|count", 2, Flags::META, Keys::None, |_, _| {
         Ok(Frame::count(super::FAMILIES.iter().map(|family| family.len()).sum()))
@@ -154,17 +153,6 @@ fn unknown_parameter(name: &str) -> Refusal {
 fn bad_parameter(name: &str, reason: &str) -> Refusal {
     let text = format!("ERR CONFIG SET failed (possibly related to argument '{name}') - {reason}");
     Refusal(text.into())
-}
-
-fn set_active_expire(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    if !cx.engine.server.config.debug {
-        return Err("ERR DEBUG command not allowed. If the enable-debug-command option is set to \
-                    \"local\", you can run it from a local connection, otherwise you need to set \
-                    this option in the configuration file, and then restart the server."
-            .into());
-    }
-    cx.engine.server.active_expiry = !is(&words[2], "0");
-    Ok(Frame::ok())
 }
 
 fn getkeys(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {

@@ -14,10 +14,7 @@ const SHUTDOWN: u16 = Flags::META | Flags::NO_SCRIPT | Flags::NO_MULTI;
 pub(super) const COMMANDS: &[Spec] = &[
     Spec::new("save", 1, Flags::NO_SCRIPT | Flags::NO_MULTI, Keys::None, save),
     Spec::new("bgsave", -1, Flags::NO_SCRIPT, Keys::None, bgsave),
-    Spec::new("bgrewriteaof", 1, Flags::NO_SCRIPT, Keys::None, |cx, _| {
-        cx.begin_rewrite();
-        Ok(Frame::Simple("Background append only file rewriting started".into()))
-    }),
+    Spec::new("bgrewriteaof", 1, Flags::NO_SCRIPT, Keys::None, bgrewriteaof),
     Spec::new("lastsave", 1, Flags::META, Keys::None, |cx, _| {
         Ok(Frame::Integer(cx.engine.server.disk().map_or(0, Disk::last_snapshot)))
     }),
@@ -26,6 +23,10 @@ pub(super) const COMMANDS: &[Spec] = &[
 
 fn snapshot_runs(cx: &Context<'_>) -> bool {
     cx.engine.server.disk().is_some_and(Disk::snapshot_runs)
+}
+
+fn rewrite_runs(cx: &Context<'_>) -> bool {
+    cx.engine.server.disk().is_some_and(Disk::rewrite_runs)
 }
 
 /// `src/rdb.c:saveCommand`.
@@ -38,16 +39,38 @@ fn save(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
 
 /// `src/rdb.c:bgsaveCommand`.
 fn bgsave(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    match &words[1..] {
-        [] => {}
-        [word] if is(word, "SCHEDULE") => {}
+    let schedules = match &words[1..] {
+        [] => false,
+        [word] if is(word, "SCHEDULE") => true,
         _ => return Err(Refusal::SYNTAX),
-    }
+    };
     if snapshot_runs(cx) {
         return Err("ERR Background save already in progress".into());
     }
+    if rewrite_runs(cx) {
+        if schedules {
+            cx.engine.server.snapshot_scheduled = true;
+            return Ok(Frame::Simple("Background saving scheduled".into()));
+        }
+        return Err("ERR Another child process is active (AOF?): can't BGSAVE right now. Use \
+                    BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible."
+            .into());
+    }
     cx.begin_snapshot();
     Ok(Frame::Simple("Background saving started".into()))
+}
+
+/// `src/aof.c:bgrewriteaofCommand`.
+fn bgrewriteaof(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
+    if rewrite_runs(cx) {
+        return Err("ERR Background append only file rewriting already in progress".into());
+    }
+    if snapshot_runs(cx) {
+        cx.engine.server.rewrite_scheduled = true;
+        return Ok(Frame::Simple("Background append only file rewriting scheduled".into()));
+    }
+    cx.begin_rewrite();
+    Ok(Frame::Simple("Background append only file rewriting started".into()))
 }
 
 /// `src/db.c:shutdownCommand`. A successful one has no reply: the connection ends.

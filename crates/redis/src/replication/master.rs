@@ -151,8 +151,7 @@ impl<W: Streamed> Replication<W> {
         self.counts.full += 1;
         if self.backlog.is_none() {
             // A history that nobody kept cannot be continued: it gets a new name.
-            self.id = self.new_id();
-            self.second = None;
+            self.forget_history();
             self.open_backlog();
         }
         new.is_online = false;
@@ -288,8 +287,7 @@ impl<W: Streamed> Replication<W> {
         let alone = self.links.is_empty() && self.upstream.is_none() && ttl > 0;
         if alone && self.backlog.is_some() && now - self.alone_since > ttl {
             self.close_backlog();
-            self.id = self.new_id();
-            self.second = None;
+            self.forget_history();
         }
     }
 }

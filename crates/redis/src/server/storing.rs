@@ -189,6 +189,9 @@ impl Context<'_> {
         let can_save = !self.engine.server.health.cannot_save;
         let wall = self.wall_ms();
         self.engine.server.disk_mut(wall).end_snapshot(can_save, wall);
+        if std::mem::take(&mut self.engine.server.rewrite_scheduled) {
+            self.begin_rewrite();
+        }
     }
 
     /// FLUSHALL kills a snapshot that is being made and, if there are save points, makes one of
@@ -212,6 +215,9 @@ impl Context<'_> {
     pub(crate) fn rewrite_ended(&mut self) {
         let wall = self.wall_ms();
         self.engine.server.disk_mut(wall).end_rewrite();
+        if std::mem::take(&mut self.engine.server.snapshot_scheduled) {
+            self.begin_snapshot();
+        }
     }
 
     /// Does what a parameter that was set entails.
