@@ -53,6 +53,9 @@ pub(crate) fn signed(nanos: i64) -> String {
 
 /// Writes how a clock errs, given in parts per billion: `200 ppm too fast`.
 pub(crate) fn rate(billionths: i64) -> String {
+    if billionths == 0 {
+        return "at the right rate".to_owned();
+    }
     let (size, thousandths) =
         (billionths.unsigned_abs() / 1_000, billionths.unsigned_abs() % 1_000);
     let word = if billionths < 0 { "slow" } else { "fast" };

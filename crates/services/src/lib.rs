@@ -11,6 +11,7 @@ mod node;
 mod operation;
 mod resource;
 mod servers;
+mod storage;
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub use node::{LockKey, NodeSetup, RedisNode};
 pub use operation::Operation;
 pub use resource::{Accept, AccessRequest, Fencing, Path, Resource, ResourceSetup};
 pub use servers::{RedisRequest, Reply, Request, Servers, ServersSetup};
+pub use storage::{Policy, StorageSetup};
 
 /// What strategies and workloads hold: a thread's access to a simulation of these servers.
 pub type Client = fencepost_sim::Client<Servers>;

@@ -1,11 +1,12 @@
 //! A Redis node: an engine, and the ghost state of who owns its lock keys.
 
 use fencepost_history::{Duration, GrantId, How, Instant, LockId, ServerId, WallTime, What};
-use fencepost_redis::{Change, Command, Engine, KeyId, Names};
+use fencepost_redis::{Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome};
 use fencepost_sim::{CallRef, ServerContext};
 
 use crate::Servers;
 use crate::servers::{RedisRequest, Reply};
+use crate::storage::{Storage, StorageSetup};
 
 /// What a node is from run to run.
 #[derive(Clone, Debug)]
@@ -22,6 +23,10 @@ pub struct NodeSetup {
     pub script_time: Duration,
     /// Whether it still has its data after a restart.
     pub is_durable: bool,
+    /// How it keeps its data if it keeps neither all nor nothing.
+    pub storage: Option<StorageSetup>,
+    /// How long it answers nothing but `LOADING` after a restart.
+    pub load_time: Duration,
 }
 
 /// Which key a lock has.
@@ -42,6 +47,9 @@ pub struct RedisNode {
     places: Vec<u16>,
     /// Whose key each lock's is.
     owners: Vec<GrantId>,
+    storage: Option<Box<Storage>>,
+    /// Until when it loads its data.
+    loads_until: Instant,
 }
 
 const NO_LOCK: u16 = u16::MAX;
@@ -52,8 +60,12 @@ impl RedisNode {
         for (place, lock) in setup.locks.iter().enumerate() {
             places[lock.key.0 as usize] = u16::try_from(place).expect("locks are few");
         }
+        let engine = Engine::with_names(setup.names.clone());
+        let storage = setup.storage.clone();
         Self {
-            engine: Engine::with_names(setup.names.clone()),
+            storage: storage.map(|own| Box::new(Storage::new(setup.server, own, &engine))),
+            loads_until: Instant::ZERO,
+            engine,
             owners: vec![GrantId::NONE; setup.locks.len()],
             places,
             setup,
@@ -63,6 +75,10 @@ impl RedisNode {
     pub(crate) fn reset(&mut self) {
         self.engine.reset();
         self.owners.fill(GrantId::NONE);
+        self.loads_until = Instant::ZERO;
+        if let Some(storage) = &mut self.storage {
+            storage.reset();
+        }
     }
 
     pub(crate) const fn names(&self) -> &Names {
@@ -76,7 +92,11 @@ impl RedisNode {
         request: &RedisRequest,
         cx: &mut ServerContext<'_, Servers>,
     ) {
-        let reply = self.execute(&request.command, request.by, cx);
+        let reply = if self.loads_until > cx.now() {
+            fencepost_redis::Reply::Error(ErrorCode::Loading)
+        } else {
+            self.execute(&request.command, request.by, cx)
+        };
         let is_script = request.command.is_script();
         let cost = if is_script { self.setup.script_time } else { self.setup.command_time };
         cx.reply(call, Reply::Redis(reply), cost);
@@ -90,11 +110,15 @@ impl RedisNode {
         by: GrantId,
         cx: &mut ServerContext<'_, Servers>,
     ) -> fencepost_redis::Reply {
+        if let Some(storage) = &mut self.storage {
+            storage.catch_up(cx);
+        }
         let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
         let outcome = self.engine.execute(command, now_ms);
         let is_flush = matches!(command, Command::FlushAll);
         if outcome.change != Change::None || outcome.expired || is_flush {
             self.tell(command, by, outcome.expired, outcome.change, now_ms, cx);
+            self.write(command, &outcome, cx);
         }
         outcome.reply
     }
@@ -166,11 +190,54 @@ impl RedisNode {
         }
     }
 
-    pub(crate) fn crash(&mut self, cx: &mut ServerContext<'_, Servers>) {
-        if !self.setup.is_durable {
+    /// Brings what a command changed on its way to the disk.
+    #[inline]
+    fn write(&mut self, command: &Command, outcome: &Outcome, cx: &mut ServerContext<'_, Servers>) {
+        let Some(storage) = &mut self.storage else {
+            return;
+        };
+        let place = command.key().and_then(|key| self.places.get(key.0 as usize));
+        let owner = place.and_then(|place| self.owners.get(usize::from(*place)));
+        storage.write(command, outcome, owner.copied().unwrap_or(GrantId::NONE), cx);
+    }
+
+    pub(crate) fn crash(&mut self, has_power: bool, cx: &mut ServerContext<'_, Servers>) {
+        if let Some(storage) = &mut self.storage {
+            storage.crash(has_power, cx);
+        } else if !self.setup.is_durable {
             self.tell_losses(cx);
             self.engine.reset();
         }
+    }
+
+    /// Starts anew with what the disk has, which takes its time.
+    pub(crate) fn start(&mut self, cx: &mut ServerContext<'_, Servers>) {
+        self.loads_until = cx.now() + self.setup.load_time;
+        let Some(mut storage) = self.storage.take() else {
+            return;
+        };
+        let server = self.setup.server;
+        let now_ms = cx.wall(server).as_nanos() / 1_000_000;
+        let before: Vec<Option<Entry>> =
+            self.setup.locks.iter().map(|lock| self.engine.entry(lock.key, now_ms)).collect();
+        storage.start(&mut self.engine, cx);
+        for (place, before) in before.into_iter().enumerate() {
+            let LockKey { lock, key } = self.setup.locks[place];
+            let after = self.engine.entry(key, now_ms);
+            let kept = if after.is_some() { storage.owner(key) } else { GrantId::NONE };
+            let owner = std::mem::replace(&mut self.owners[place], kept);
+            let by = GrantId::NONE;
+            if after.is_none() && before.is_some() {
+                let is_dead = before.is_some_and(|entry| entry.dead);
+                let how = if is_dead { How::Expire } else { How::Lose };
+                cx.emit(What::KeyGone { server, lock, by, owner, how });
+            } else if after != before || kept != owner {
+                let (by, how, commits) = (kept, How::Restore, false);
+                let deadline = self.deadline(key, now_ms, cx);
+                cx.emit(What::KeySet { server, lock, by, owner, deadline, how, commits });
+            }
+        }
+        self.storage = Some(storage);
     }
 
     /// Tells anew when keys will be dead, since the clock that decides it has changed.

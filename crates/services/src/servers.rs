@@ -100,15 +100,19 @@ impl Services for Servers {
         self.resources[place].wake(token, cx);
     }
 
-    fn crash(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>) {
+    fn crash(&mut self, server: ServerId, has_power: bool, cx: &mut ServerContext<'_, Self>) {
         let nodes = self.nodes.len();
         match self.nodes.get_mut(server.index()) {
-            Some(node) => node.crash(cx),
+            Some(node) => node.crash(has_power, cx),
             None => self.resources[server.index() - nodes].crash(server),
         }
     }
 
-    fn start(&mut self, _: ServerId, _: &mut ServerContext<'_, Self>) {}
+    fn start(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>) {
+        if let Some(node) = self.nodes.get_mut(server.index()) {
+            node.start(cx);
+        }
+    }
 
     fn clock_changed(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>) {
         if let Some(node) = self.nodes.get_mut(server.index()) {

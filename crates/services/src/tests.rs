@@ -6,3 +6,4 @@ mod lab;
 mod node;
 mod operation;
 mod resource;
+mod storage;

@@ -56,7 +56,7 @@ impl<S: Services> World<S> {
             meanings: Vec::new(),
             hazards: Vec::new(),
             moment_hazards: 0,
-            server_faults: Vec::new(),
+            later_faults: Vec::new(),
             hash: RollingHash::new(),
             events: Vec::new(),
             handed_on: 0,
@@ -98,12 +98,13 @@ impl<S: Services> World<S> {
         self.register(&format!("client.crash@{name}"), Meaning::Crash(process));
         self.register(&format!("clock.step@{name}"), Meaning::ProcessClock(process));
         self.register(&format!("clock.rate@{name}"), Meaning::ProcessRate(process));
+        self.register(&format!("clock.slew@{name}"), Meaning::ProcessSlew(process));
         let sites = ProcessSites {
             tie: self.register(&format!("order.tie@{name}"), Meaning::Asked),
             jitter: self.register(&format!("client.jitter@{name}"), Meaning::Asked),
         };
         let first_thread = id(self.threads.len());
-        let clock = Clock::new(setup.clock.rate, setup.clock.offset);
+        let clock = Clock::new(setup.clock);
         for (place, role) in setup.workers.iter().chain(&setup.helpers).enumerate() {
             let thread = ThreadId(id(self.threads.len()));
             let label = format!("client.stall@{name}/{role}");
@@ -131,12 +132,14 @@ impl<S: Services> World<S> {
         let server = ServerId(id(self.servers.len()));
         let name = &setup.name;
         self.register(&format!("server.restart@{name}"), Meaning::Restart(server));
+        self.register(&format!("server.power-loss@{name}"), Meaning::PowerLoss(server));
         self.register(&format!("server.stall@{name}"), Meaning::ServerStall(server));
         self.register(&format!("clock.step@{name}"), Meaning::ServerClock(server));
         self.register(&format!("clock.rate@{name}"), Meaning::ServerRate(server));
+        self.register(&format!("clock.slew@{name}"), Meaning::ServerSlew(server));
         self.register(&format!("server.operation@{name}"), Meaning::Operation(server));
         let tie = self.register(&format!("order.tie@{name}"), Meaning::Asked);
-        let clock = Clock::new(setup.clock.rate, setup.clock.offset);
+        let clock = Clock::new(setup.clock);
         self.servers.push(Server {
             own: 0,
             next_fault: u32::MAX,

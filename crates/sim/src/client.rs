@@ -173,7 +173,7 @@ impl<S: Services> Client<S> {
             let state = &mut world.threads[thread.index()];
             if state.is_running {
                 state.is_running = false;
-                state.used = 0;
+                state.close_all();
                 world.open_workers -= u32::from(state.is_worker);
                 world.timers.stop(thread);
                 world.cancelled.push(thread);

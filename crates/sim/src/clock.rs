@@ -1,6 +1,8 @@
 //! A host's clocks.
 
-use fencepost_history::{Instant, LocalTime, WallTime};
+use fencepost_history::{Duration, Instant, LocalTime, WallTime};
+
+use crate::HostClock;
 
 /// The wall clock's reading at the start of a run: 2024-01-01T00:00:00Z.
 pub(crate) const EPOCH: u64 = 1_704_067_200_000_000_000;
@@ -19,11 +21,30 @@ pub(crate) struct Clock {
     rate: i64,
     /// Wall reading less monotonic reading.
     offset: i64,
+    /// At which rate corrections are made, in parts per billion.
+    slew: u32,
 }
 
+/// The rate at which ntpd corrects a clock: 500 ppm (ntpd(8)).
+const SLEW: u32 = 500_000;
+
 impl Clock {
-    pub(crate) const fn new(rate: i64, offset: i64) -> Self {
-        Self { since: 0, base: 0, rate, offset: offset.wrapping_add(EPOCH.cast_signed()) }
+    pub(crate) const fn new(host: HostClock) -> Self {
+        let offset = host.offset.wrapping_add(EPOCH.cast_signed());
+        let slew = if host.slew == 0 { SLEW } else { host.slew };
+        Self { since: 0, base: 0, rate: host.rate, offset, slew }
+    }
+
+    pub(crate) const fn rate(&self) -> i64 {
+        self.rate
+    }
+
+    /// Returns the rate of a clock that is being corrected, and for how long it is.
+    pub(crate) fn slewed(&self, by: i64) -> (i64, Duration) {
+        let slew = i64::from(self.slew);
+        let rate = self.rate + if by < 0 { -slew } else { slew };
+        let nanos = u128::from(by.unsigned_abs()) * 1_000_000_000 / u128::from(self.slew);
+        (rate, Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
     #[inline(always)]

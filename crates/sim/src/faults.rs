@@ -46,6 +46,13 @@ pub enum Fault {
         /// Until it is started again.
         down: Duration,
     },
+    /// A server's machine loses power and is started again.
+    LosePower {
+        /// Which server.
+        server: ServerId,
+        /// Until it is started again.
+        down: Duration,
+    },
     /// A server executes nothing, and then what has queued up.
     StallServer {
         /// Which server.
@@ -73,6 +80,21 @@ pub enum Fault {
         server: ServerId,
         /// How much faster than true time, in parts per billion.
         rate: i64,
+    },
+    /// A process's clocks are brought forward or back little by little, at the rate of
+    /// [`crate::HostClock::slew`].
+    Slew {
+        /// Which process.
+        process: ProcessId,
+        /// By how many nanoseconds.
+        by: i64,
+    },
+    /// A server's clocks are brought forward or back little by little.
+    SlewServer {
+        /// Which server.
+        server: ServerId,
+        /// By how many nanoseconds.
+        by: i64,
     },
     /// An operation of the server's own kind: see [`Services::operate`].
     Operate {
@@ -133,6 +155,8 @@ kinds! {
     Clock = "clock.step",
     /// A host's clocks run at another rate.
     Rate = "clock.rate",
+    /// A host's clocks are corrected little by little.
+    Slew = "clock.slew",
     /// A message is lost.
     Loss = "net.loss",
     /// A message comes later than its latency.
@@ -143,6 +167,8 @@ kinds! {
     Partition = "net.partition",
     /// A server dies and is started again.
     Restart = "server.restart",
+    /// A server's machine loses power.
+    PowerLoss = "server.power-loss",
     /// A server executes nothing for a while.
     ServerStall = "server.stall",
     /// An operation of a server's own kind.
@@ -158,7 +184,10 @@ pub(crate) enum Meaning {
     ProcessClock(ProcessId),
     ProcessRate(ProcessId),
     ServerRate(ServerId),
+    ProcessSlew(ProcessId),
+    ServerSlew(ServerId),
     Restart(ServerId),
+    PowerLoss(ServerId),
     ServerStall(ServerId),
     ServerClock(ServerId),
     Operation(ServerId),
@@ -179,7 +208,8 @@ impl Meaning {
             Self::Pause(process)
             | Self::Crash(process)
             | Self::ProcessClock(process)
-            | Self::ProcessRate(process) => Some(process),
+            | Self::ProcessRate(process)
+            | Self::ProcessSlew(process) => Some(process),
             Self::Stall(thread) => Some(threads[thread.index()].process),
             _ => None,
         }
@@ -189,6 +219,8 @@ impl Meaning {
     const fn server(self) -> Option<ServerId> {
         match self {
             Self::Restart(server)
+            | Self::PowerLoss(server)
+            | Self::ServerSlew(server)
             | Self::ServerStall(server)
             | Self::ServerClock(server)
             | Self::ServerRate(server)
@@ -367,20 +399,37 @@ impl<S: Services> World<S> {
                 self.cut(link ^ 1, length);
                 self.tell_cut(link, length);
             }
+            Fault::Slew { process, by } => self.slew(process, by),
             Fault::Restart { server, .. }
+            | Fault::LosePower { server, .. }
+            | Fault::SlewServer { server, .. }
             | Fault::StallServer { server, .. }
             | Fault::StepServerClock { server, .. }
             | Fault::SetServerRate { server, .. }
             | Fault::Operate { server, .. } => {
                 // The server's own state is not at hand here: the run's loop takes this first.
-                let number = self.next_number();
-                let order = Order::fault(server.0, number);
-                let place = u32::try_from(self.server_faults.len()).expect("faults are few");
-                self.server_faults.push(fault);
-                self.queue.push(Entry { at: self.now, order, action: Action::Server(place) });
+                self.inject_later(server.0, fault, Duration::ZERO);
             }
             Fault::Nothing => {}
         }
+    }
+
+    /// Puts a fault off; one of a server at least until the run's loop has the server at hand.
+    pub(crate) fn inject_later(&mut self, actor: u16, fault: Fault, after: Duration) {
+        let number = self.next_number();
+        let order = Order::fault(actor, number);
+        let place = u32::try_from(self.later_faults.len()).expect("faults are few");
+        self.later_faults.push(fault);
+        self.queue.push(Entry { at: self.now + after, order, action: Action::Fault(place) });
+    }
+
+    /// Lets a process's clocks run fast or slow for as long as a correction takes.
+    fn slew(&mut self, process: ProcessId, by: i64) {
+        let clock = self.processes[process.index()].clock;
+        let (rate, length) = clock.slewed(by);
+        self.inject(Fault::SetRate { process, rate });
+        let fault = Fault::SetRate { process, rate: clock.rate() };
+        self.inject_later(process.0, fault, length);
     }
 
     fn cut(&mut self, link: u32, length: Duration) {

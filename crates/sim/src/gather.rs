@@ -113,6 +113,10 @@ impl<S: Services> Gather<'_, S> {
             let to = CallRef { call: opened.call, thread, server, slot: opened.slot };
             core.send_request(to, opened.passed.process, &self.request);
             self.slots[usize::from(self.next)] = opened.slot;
+            if self.quorum == u16::MAX {
+                // Each answer but the last would only be counted.
+                core.world.threads[thread.index()].together |= 1 << opened.slot;
+            }
             self.open |= 1 << self.next;
             self.next += 1;
             if self.next == self.count

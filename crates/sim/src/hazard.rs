@@ -188,7 +188,10 @@ impl Meaning {
             Self::ProcessClock(process) => Fault::StepClock { process, by },
             Self::ProcessRate(process) => Fault::SetRate { process, rate: by },
             Self::ServerRate(server) => Fault::SetServerRate { server, rate: by },
+            Self::ProcessSlew(process) => Fault::Slew { process, by },
+            Self::ServerSlew(server) => Fault::SlewServer { server, by },
             Self::Restart(server) => Fault::Restart { server, down: length },
+            Self::PowerLoss(server) => Fault::LosePower { server, down: length },
             Self::ServerStall(server) => Fault::StallServer { server, length },
             Self::ServerClock(server) => Fault::StepServerClock { server, by },
             Self::Operation(server) => {

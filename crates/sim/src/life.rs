@@ -32,7 +32,7 @@ impl<S: Services> World<S> {
             state.is_running = state.is_worker;
             state.wants_step = false;
             state.stalled_until = Instant::ZERO;
-            state.used = 0;
+            state.close_all();
         }
         if is_restart {
             self.emit(What::Restarted { process });
@@ -73,7 +73,7 @@ impl<S: Services> World<S> {
             thread.is_stopped = true;
             thread.is_running = false;
             thread.wants_step = false;
-            thread.used = 0;
+            thread.close_all();
             thread.stalled_until = Instant::ZERO;
         }
         for place in 0..self.processes.len() {
@@ -191,7 +191,7 @@ impl<S: Services> World<S> {
         for thread in threads.map(ThreadId) {
             let state = &mut self.threads[thread.index()];
             state.is_stopped = true;
-            state.used = 0;
+            state.close_all();
             self.open_workers -= u32::from(state.is_running && state.is_worker);
             state.is_running = false;
             self.timers.stop(thread);

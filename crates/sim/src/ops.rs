@@ -124,16 +124,17 @@ impl<S: Services> World<S> {
         let state = &mut self.threads[thread.index()];
         state.slots[slot].state = answer;
         let (process, is_only) = (state.process, state.used.is_power_of_two());
+        let is_last = state.together == 0 || state.answer_together(slot);
         if is_only {
             self.timers.stop(thread);
-        } else {
+        } else if is_last || !state.shares_timer(slot) {
             self.retime(thread);
         }
         if self.processes[process.index()].pass_step(process).has_fault {
             self.own_event_fault(process);
-            return self.threads[thread.index()].is_running;
+            return is_last && self.threads[thread.index()].is_running;
         }
-        true
+        is_last
     }
 
     /// Fires the soonest timer of a thread: an own event. Returns whether its code runs then.

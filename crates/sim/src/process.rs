@@ -57,6 +57,8 @@ pub(crate) struct Thread<R> {
     pub(crate) stalled_until: Instant,
     /// Its slots in use.
     pub(crate) used: u32,
+    /// Those of them that it awaits together: its code runs when the last of these is answered.
+    pub(crate) together: u32,
     pub(crate) slots: [OpSlot<R>; SLOTS],
 }
 
@@ -70,6 +72,7 @@ impl<R: Copy> Thread<R> {
             wants_step: false,
             stalled_until: Instant::ZERO,
             used: 0,
+            together: 0,
             slots: [OpSlot::idle(); SLOTS],
         }
     }
@@ -90,6 +93,28 @@ impl<R: Copy> Thread<R> {
     #[inline(always)]
     pub(crate) const fn close(&mut self, slot: u8) {
         self.used &= !(1 << slot);
+        self.together &= !(1 << slot);
+    }
+
+    /// Gives all slots back: what was under way is lost.
+    pub(crate) const fn close_all(&mut self) {
+        self.used = 0;
+        self.together = 0;
+    }
+
+    /// Answers one of the operations that are awaited together, if it is one; returns whether the
+    /// code runs then.
+    pub(crate) const fn answer_together(&mut self, slot: usize) -> bool {
+        let is_one = self.together & (1 << slot) != 0;
+        self.together &= !(1 << slot);
+        !is_one || self.together == 0
+    }
+
+    /// Returns whether another operation that still waits has the timer of this one.
+    pub(crate) const fn shares_timer(&self, slot: usize) -> bool {
+        let other = self.together.trailing_zeros() as usize;
+        other < SLOTS
+            && self.slots[other].deadline.as_nanos() == self.slots[slot].deadline.as_nanos()
     }
 
     /// Returns the slots in use.

@@ -482,7 +482,7 @@ impl<S: Services> Core<S> {
                     world.strike(place);
                 }
             }
-            Action::Server(place) => self.strike_server(place),
+            Action::Fault(place) => self.strike_later(place),
             Action::ServerStart(epoch) => {
                 let state = &mut world.servers[server.index()];
                 if !state.is_up && u32::from(state.epoch) == epoch {

@@ -34,8 +34,9 @@ pub trait Services: Sized {
     /// Is called at an instant that the server asked for by [`ServerContext::wake`].
     fn wake(&mut self, server: ServerId, token: u32, cx: &mut ServerContext<'_, Self>);
 
-    /// Loses what a server loses when it dies.
-    fn crash(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
+    /// Loses what a server loses when it dies: its process alone, or its machine with all that was
+    /// not on the disk.
+    fn crash(&mut self, server: ServerId, has_power: bool, cx: &mut ServerContext<'_, Self>);
 
     /// Starts a server after a crash.
     fn start(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
@@ -164,12 +165,14 @@ pub(crate) struct Server {
 }
 
 impl<S: Services> Core<S> {
-    /// Does a fault to a server.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the door sends no other fault here")]
-    pub(crate) fn strike_server(&mut self, place: u32) {
+    /// Carries out a fault that was put off.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the door puts no other fault off")]
+    pub(crate) fn strike_later(&mut self, place: u32) {
         let Self { world, services, .. } = self;
-        match world.server_faults[place as usize] {
-            Fault::Restart { server, down } => {
+        let fault = world.later_faults[place as usize];
+        match fault {
+            Fault::Restart { server, down } | Fault::LosePower { server, down } => {
+                let has_power = !matches!(fault, Fault::LosePower { .. });
                 let state = &mut world.servers[server.index()];
                 if !state.is_up {
                     return;
@@ -178,7 +181,7 @@ impl<S: Services> Core<S> {
                 let until = world.now + down.max(state.least_downtime);
                 let epoch = state.epoch;
                 world.emit(What::ServerDown { server, until });
-                services.crash(server, &mut ServerContext { world });
+                services.crash(server, has_power, &mut ServerContext { world });
                 if until != Instant::NEVER {
                     let number = world.next_number();
                     let order = Order::fault(server.0, number);
@@ -202,10 +205,18 @@ impl<S: Services> Core<S> {
                 world.emit(What::ServerRate { server, rate });
                 services.clock_changed(server, &mut ServerContext { world });
             }
+            Fault::SlewServer { server, by } => {
+                let clock = world.servers[server.index()].clock;
+                let (rate, length) = clock.slewed(by);
+                world.inject_later(server.0, Fault::SetServerRate { server, rate }, Duration::ZERO);
+                let fault = Fault::SetServerRate { server, rate: clock.rate() };
+                world.inject_later(server.0, fault, length);
+            }
             Fault::Operate { server, operation } => {
                 services.operate(server, operation, &mut ServerContext { world });
             }
-            other => unreachable!("{other:?} is no fault of a server"),
+            Fault::SetRate { .. } => world.inject(fault),
+            other => unreachable!("{other:?} is not put off"),
         }
     }
 }

@@ -57,6 +57,8 @@ pub struct HostClock {
     pub rate: i64,
     /// How much its wall clock is ahead, in nanoseconds.
     pub offset: i64,
+    /// At which rate corrections are made, in parts per billion; zero is the 500 ppm of ntpd(8).
+    pub slew: u32,
 }
 
 /// How messages travel in one direction of a link.

@@ -33,8 +33,8 @@ pub(crate) enum Action {
     Resume,
     /// A stall of a thread may be over.
     Unstall(u32),
-    /// A fault of a server.
-    Server(u32),
+    /// A fault that was put off.
+    Fault(u32),
     /// A server is started again after the epoch of this number.
     ServerStart(u32),
     /// A deviation that is planned for this instant.
@@ -146,7 +146,7 @@ pub(crate) struct World<S: Services> {
     pub(crate) hazards: Vec<Armed>,
     /// The moments, as bits, at which a hazard may strike.
     pub(crate) moment_hazards: u32,
-    pub(crate) server_faults: Vec<Fault>,
+    pub(crate) later_faults: Vec<Fault>,
     pub(crate) hash: RollingHash,
     /// What has happened and not been handed on.
     pub(crate) events: Vec<Event>,
@@ -245,7 +245,7 @@ impl<S: Services> World<S> {
         self.peers.clear();
         self.wakes.clear();
         self.peer_cuts.clear();
-        self.server_faults.clear();
+        self.later_faults.clear();
         self.hash = RollingHash::new();
         self.events.clear();
         self.handed_on = 0;

@@ -10,7 +10,8 @@ use fencepost_locks::{
     Contact, Identity, KeyLock, LeaseClock, Missing, Quorum, Release, TokenSource, ValueSource,
 };
 use fencepost_services::{
-    Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, ResourceSetup, ServersSetup,
+    Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, Policy, ResourceSetup, ServersSetup,
+    StorageSetup,
 };
 use fencepost_sim::{HostClock, LinkModel, ProcessSetup, ServerSetup, Setup};
 
@@ -334,6 +335,8 @@ fn servers(
         command_time: redis.command_time,
         script_time: redis.script_time,
         is_durable: redis.persistence == scenario::Persistence::Always,
+        storage: storage(redis),
+        load_time: redis.load_time,
     });
     ServersSetup {
         nodes: nodes.collect(),
@@ -357,13 +360,35 @@ fn servers(
     }
 }
 
+/// Returns how a server keeps its data, if it keeps neither all nor nothing.
+fn storage(redis: &scenario::Redis) -> Option<StorageSetup> {
+    let seconds = |length: Duration| i64::try_from(length.as_millis() / 1_000).unwrap_or(i64::MAX);
+    let policy = match redis.persistence {
+        scenario::Persistence::Always | scenario::Persistence::None => return None,
+        scenario::Persistence::EverySecond => Policy::EverySecond,
+        scenario::Persistence::No => Policy::Never,
+        scenario::Persistence::Rdb => {
+            let points = redis.save.iter();
+            let points = points.map(|point| (seconds(point.after), u64::from(point.changes)));
+            Policy::Snapshots(points.collect())
+        }
+    };
+    Some(StorageSetup { policy, fsync_time: redis.fsync_time })
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "no other fault says how fast clocks are set")]
 fn setup(scenario: &Scenario) -> Setup {
     let clock = |host: &str| {
         let own = scenario.clock.iter().rev().find(|clock| clock.host == host);
-        own.map_or_else(HostClock::default, |clock| HostClock {
-            rate: clock.rate_ppm.saturating_mul(1_000),
-            offset: clock.offset.as_nanos(),
-        })
+        let slew = scenario.fault.iter().find_map(|fault| match fault {
+            Fault::ClockSlew(slew) if slew.host == host => Some(slew.ppm.saturating_mul(1_000)),
+            _ => None,
+        });
+        HostClock {
+            rate: own.map_or(0, |clock| clock.rate_ppm.saturating_mul(1_000)),
+            offset: own.map_or(0, |clock| clock.offset.as_nanos()),
+            slew: slew.unwrap_or(0),
+        }
     };
     let processes = scenario.workload.clients.iter().map(|client| ProcessSetup {
         name: client.name.clone(),
@@ -375,11 +400,14 @@ fn setup(scenario: &Scenario) -> Setup {
         start: Instant::ZERO + client.start,
         clock: clock(&client.name),
     });
-    let servers = scenario.server_names().into_iter().map(|name| ServerSetup {
-        clock: clock(&name),
-        name,
-        least_downtime: Duration::ZERO,
-    });
+    let Store::Redis(redis) = &scenario.store;
+    let nodes = scenario.store.server_names().len();
+    let servers =
+        scenario.server_names().into_iter().enumerate().map(|(place, name)| ServerSetup {
+            clock: clock(&name),
+            name,
+            least_downtime: if place < nodes { redis.delayed_restart } else { Duration::ZERO },
+        });
     let odds = hazards::loss_odds(scenario);
     let mut links = Vec::new();
     for (place, client) in scenario.workload.clients.iter().enumerate() {

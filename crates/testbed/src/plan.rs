@@ -269,7 +269,8 @@ pub(crate) fn locate(
         }
         Fault::ServerRestart(fault) => {
             let anchor = finder.place(&fault.server, &fault.anchor)?;
-            one(format!("server.restart@{}", fault.server), anchor, Value::Length(fault.length))
+            let kind = if fault.power_loss { "power-loss" } else { "restart" };
+            one(format!("server.{kind}@{}", fault.server), anchor, Value::Length(fault.length))
         }
         Fault::ServerStall(fault) => {
             let anchor = finder.place(&fault.server, &fault.anchor)?;
@@ -283,6 +284,10 @@ pub(crate) fn locate(
             let anchor = finder.place(&fault.host, &fault.anchor)?;
             let rate = fault.ppm.saturating_mul(1_000);
             one(format!("clock.rate@{}", fault.host), anchor, Value::Step(rate))
+        }
+        Fault::ClockSlew(fault) => {
+            let anchor = finder.place(&fault.host, &fault.anchor)?;
+            one(format!("clock.slew@{}", fault.host), anchor, Value::Step(fault.by.as_nanos()))
         }
         Fault::Outsider(fault) => {
             let anchor = finder.place(&fault.server, &fault.anchor)?;

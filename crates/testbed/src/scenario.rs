@@ -42,8 +42,8 @@ pub use anchor::{Anchor, MessageAnchor, Whose};
 pub use error::{Code, Replacement, ScenarioError, Source};
 pub use expect::{Expect, Range, Replay};
 pub use fault::{
-    ClockRate, ClockStep, Crash, Delay, Fault, ForgetTokens, Lose, Outsider, Partition, Pause,
-    ServerRestart, ServerStall, Stall,
+    ClockRate, ClockSlew, ClockStep, Crash, Delay, Fault, ForgetTokens, Lose, Outsider, Partition,
+    Pause, ServerRestart, ServerStall, Stall,
 };
 pub use fuzz::fuzz;
 pub use hazard::{
@@ -60,7 +60,7 @@ pub use numbers::{Hex, NodeCount, Odds, Rate, Shift};
 pub use read::{Parsed, Place, Places};
 pub use redlock::{Contact, Missing, Redlock};
 pub use schema::json_schema;
-pub use store::{Persistence, Redis, Store, Topology, Version};
+pub use store::{Persistence, Redis, SavePoint, Store, Topology, Version};
 pub use workload::{
     Accept, Behaviour, Client, Fencing, Occurrence, OnRefusal, Resource, WorkKind, Workload,
 };

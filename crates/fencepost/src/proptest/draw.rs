@@ -111,7 +111,7 @@ impl Drawer {
         }
         let value = match kind {
             FaultKind::Loss => Value::Pick(1),
-            FaultKind::Clock => Value::Step(self.step(raw)),
+            FaultKind::Clock | FaultKind::Slew => Value::Step(self.step(raw)),
             FaultKind::Rate => {
                 let size = i64::try_from(part(200_000_000, raw.size)).unwrap_or(0);
                 Value::Step(if raw.aim.is_multiple_of(2) { size } else { -size })
@@ -123,6 +123,7 @@ impl Drawer {
             | FaultKind::Cut
             | FaultKind::Partition
             | FaultKind::Restart
+            | FaultKind::PowerLoss
             | FaultKind::ServerStall
             | FaultKind::Operation => Value::Length(self.length(kind, raw, &site, anchor, before)),
         };
@@ -155,7 +156,7 @@ impl Drawer {
                 let process = &names.processes[thread.process.index()];
                 at_process(thread.process.index(), &format!("{process}/{}", thread.role))
             }
-            FaultKind::Clock | FaultKind::Rate => {
+            FaultKind::Clock | FaultKind::Rate | FaultKind::Slew => {
                 // Servers come first: by their clocks keys expire.
                 let host = actor(servers + processes);
                 match host.checked_sub(servers) {
@@ -167,7 +168,9 @@ impl Drawer {
                 let (scope, messages) = choose(&base.messages, raw.actor)?;
                 Some((format!("{label}@{scope}"), *choose(messages, raw.anchor)?))
             }
-            FaultKind::Restart | FaultKind::ServerStall => at_server(actor(servers)),
+            FaultKind::Restart | FaultKind::PowerLoss | FaultKind::ServerStall => {
+                at_server(actor(servers))
+            }
             // An operation has no meaning without the scenario that lists it.
             FaultKind::Operation => None,
         }

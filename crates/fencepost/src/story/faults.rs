@@ -58,6 +58,11 @@ fn is_start(kind: &str, scope: &str, anchor: Anchor, event: &Event, names: &Name
     {
         return false;
     }
+    let kind = match kind {
+        "server.power-loss" => "server.restart",
+        "clock.slew" => "clock.rate",
+        other => other,
+    };
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other events begin no fault")]
     let (of, whom) = match event.what {
         What::Paused { process, .. } => ("client.pause", names.process(process).to_owned()),
@@ -155,6 +160,14 @@ fn words(scenario: &Scenario, deviation: &Deviation, detail: Option<&str>) -> St
         ("server.restart", Value::Length(time)) => {
             format!("take {scope} down and start it again after {}", length(time))
         }
+        ("server.power-loss", Value::Length(time)) => {
+            format!("cut the power of {scope} and start it again after {}", length(time))
+        }
+        ("clock.slew", Value::Step(by)) => {
+            let way = if by < 0 { "back" } else { "forward" };
+            let size = length(Duration::from_nanos(by.unsigned_abs()));
+            format!("bring the clocks of {scope} {way} by {size} little by little")
+        }
         ("server.stall", Value::Length(time)) => format!("stall {scope}{}", lasting(time)),
         ("server.operation", Value::Pick(number)) => operation(scenario, scope, number),
         _ => deviation.to_string(),
@@ -179,7 +192,8 @@ fn operation(scenario: &Scenario, server: &str, number: u32) -> String {
         | Fault::ServerRestart(_)
         | Fault::ServerStall(_)
         | Fault::ClockStep(_)
-        | Fault::ClockRate(_) => None,
+        | Fault::ClockRate(_)
+        | Fault::ClockSlew(_) => None,
     });
     let number = usize::try_from(number).unwrap_or(usize::MAX);
     match operations.into_iter().nth(number).flatten() {

@@ -92,6 +92,8 @@ where
         command_time: Duration::ZERO,
         script_time: Duration::ZERO,
         is_durable: true,
+        storage: None,
+        load_time: Duration::ZERO,
     };
     let server = |number| ServerSetup {
         name: format!("r{number}"),

@@ -10,7 +10,8 @@ use fencepost_sim::{
 
 use crate::{
     Accept, AccessRequest, Client, Command, Fencing, KeyId, KeyNames, LockKey, NodeSetup,
-    Operation, Path, RedisRequest, Request, ResourceSetup, Servers, ServersSetup, Value,
+    Operation, Path, RedisRequest, Request, ResourceSetup, Servers, ServersSetup, StorageSetup,
+    Value,
 };
 
 /// A node that loses its data when it dies.
@@ -150,7 +151,16 @@ pub(super) fn play(sim: &mut Sim<Servers>, plan: &[&str]) -> Run {
 }
 
 pub(super) fn world(rules: Rules, sendings: Vec<Sending>) -> Sim<Servers> {
-    let mut sim = bare_world(rules);
+    world_with(rules, sendings, None)
+}
+
+/// The same with nodes that keep some of their data.
+pub(super) fn world_with(
+    rules: Rules,
+    sendings: Vec<Sending>,
+    storage: Option<StorageSetup>,
+) -> Sim<Servers> {
+    let mut sim = bare_world_with(rules, storage);
     let client = sim.client(ThreadId(0));
     sim.set_tasks(vec![Box::new(Slot::new(move || send_all(client.clone(), sendings.clone())))]);
     sim
@@ -158,6 +168,10 @@ pub(super) fn world(rules: Rules, sendings: Vec<Sending>) -> Sim<Servers> {
 
 /// The same without code.
 pub(super) fn bare_world(rules: Rules) -> Sim<Servers> {
+    bare_world_with(rules, None)
+}
+
+fn bare_world_with(rules: Rules, storage: Option<StorageSetup>) -> Sim<Servers> {
     let server = |name: &str| ServerSetup {
         name: name.to_owned(),
         clock: HostClock::default(),
@@ -191,6 +205,8 @@ pub(super) fn bare_world(rules: Rules) -> Sim<Servers> {
         command_time: Duration::from_micros(2),
         script_time: Duration::from_micros(20),
         is_durable,
+        storage: storage.clone(),
+        load_time: Duration::ZERO,
     };
     let resource = ResourceSetup {
         resource: ResourceId(3),

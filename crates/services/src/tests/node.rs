@@ -12,7 +12,7 @@ use crate::{
     SetCondition, Value,
 };
 
-const LOCK_ID: LockId = LockId(7);
+pub(super) const LOCK_ID: LockId = LockId(7);
 
 /// The key was written: by whom, whose it was, and when it will be dead.
 const fn set(by: u32, owner: u32, deadline: Instant, how: How) -> What {

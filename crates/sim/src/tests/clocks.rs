@@ -27,7 +27,7 @@ fn a_step_moves_the_wall_clock_alone() {
 #[test]
 fn a_host_may_start_ahead_and_run_fast() {
     let mut setup = alone();
-    setup.processes[0].clock = HostClock { rate: 250_000_000, offset: 7_000_000 };
+    setup.processes[0].clock = HostClock { rate: 250_000_000, offset: 7_000_000, slew: 0 };
     let mut sim = only(&setup, async |client| {
         saw(&client, (client.wall().await.as_nanos() - EPOCH) / 1_000_000);
         let local = client.now().await;
@@ -68,6 +68,35 @@ fn a_change_of_rate_moves_the_timers_that_are_set() {
 }
 
 #[test]
+fn a_slew_brings_a_clock_forward_or_back_little_by_little() {
+    let mut setup = alone();
+    // A tenth: 5 ms are made up for in 50.
+    setup.processes[0].clock.slew = 100_000_000;
+    setup.servers[0].clock.slew = 100_000_000;
+    let mut sim = only(&setup, async |client| {
+        let start = client.wall().await;
+        for wait in [30, 30, 40] {
+            client.work(ms(wait)).await;
+            saw(&client, client.wall().await.since(start).as_millis());
+        }
+        saw(&client, client.call(R1, Ask::Wall).await / 1_000 % 1_000_000);
+    });
+    let mut seen = |plan: &str| {
+        let run = play(&mut sim, &[plan]);
+        let rates =
+            run.when(|what| matches!(what, What::ProcessRate { .. } | What::ServerRate { .. }));
+        (run.places().into_iter().map(|(at, _)| at).collect::<Vec<_>>(), rates)
+    };
+    // Each sleep is as long as before by its own clock, which runs a tenth too fast from 10 to 60.
+    let (fast, rates) = seen("clock.slew@c1@10ms = +5ms");
+    assert_eq!((fast[..3].to_vec(), rates), (vec![28, 55, 95], vec![10, 60]));
+    let (slow, rates) = seen("clock.slew@c1@10ms = -5ms");
+    assert_eq!((slow[..3].to_vec(), rates), (vec![32, 65, 105], vec![10, 60]));
+    let run = play(&mut sim, &["clock.slew@r1@10ms = +5ms"]);
+    assert_eq!(run.places().last(), Some(&(102, 106_000)), "five milliseconds ahead from then on");
+}
+
+#[test]
 fn a_server_has_a_clock_of_its_own() {
     let mut sim = only(&alone(), async |client| {
         for _ in 0..2 {
@@ -97,7 +126,7 @@ proptest! {
         changed in 0_u64..1_000_000_000_000,
         reading in 0_u64..1_000_000_000_000,
     ) {
-        let mut clock = Clock::new(rate, offset);
+        let mut clock = Clock::new(HostClock { rate, offset, slew: 0 });
         let changed = Instant::from_nanos(changed);
         clock.set_rate(changed, later);
         let wall = clock.wall(changed) + Duration::from_nanos(reading);
@@ -114,7 +143,7 @@ proptest! {
         start in 0_u64..1_000_000_000_000,
         length in 0_u64..1_000_000_000_000,
     ) {
-        let clock = Clock::new(rate, 0);
+        let clock = Clock::new(HostClock { rate, offset: 0, slew: 0 });
         let start = Instant::from_nanos(start);
         let end = start + Duration::from_nanos(clock.true_length(length));
         let shown = clock.local(end).since(clock.local(start)).as_nanos();

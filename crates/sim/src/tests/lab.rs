@@ -91,8 +91,8 @@ impl Services for Counters {
         cx.reply(self.waiting[token as usize], self.sums[server.index()], Duration::ZERO);
     }
 
-    fn crash(&mut self, server: ServerId, _: &mut ServerContext<'_, Self>) {
-        self.sums[server.index()] = 0;
+    fn crash(&mut self, server: ServerId, has_power: bool, _: &mut ServerContext<'_, Self>) {
+        self.sums[server.index()] = if has_power { 0 } else { 5000 };
     }
 
     fn start(&mut self, server: ServerId, _: &mut ServerContext<'_, Self>) {

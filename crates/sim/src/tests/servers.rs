@@ -44,6 +44,16 @@ fn a_server_that_is_down_loses_what_arrives_and_comes_back_empty() {
 }
 
 #[test]
+fn a_power_loss_is_another_death_for_the_server_itself() {
+    let mut sim = five_calls();
+    let lost = replies(&mut sim, &["server.power-loss@r1#2 = 15ms"]);
+    assert_eq!(lost, [1, 2, 999, 6001, 6002], "the counting server tells the two apart");
+    let run = play(&mut sim, &["server.power-loss@r1#2 = 15ms"]);
+    assert_eq!(run.when(|what| matches!(what, What::ServerDown { .. })), [11]);
+    assert_eq!(run.when(|what| matches!(what, What::ServerUp { .. })), [26]);
+}
+
+#[test]
 fn a_delayed_restart_takes_its_time_whatever_the_fault_says() {
     let mut setup = alone();
     setup.servers[0].least_downtime = ms(15);

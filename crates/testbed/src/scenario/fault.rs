@@ -29,6 +29,8 @@ tagged! {
         ClockStep(ClockStep) = "clock-step",
         /// The clocks of a machine run too fast or too slow from now on.
         ClockRate(ClockRate) = "clock-rate",
+        /// The clocks of a machine are corrected little by little.
+        ClockSlew(ClockSlew) = "clock-slew",
         /// Somebody who is no client sends a command to a server.
         Outsider(Outsider) = "outsider",
         /// The protected resource forgets the highest token that it has seen.
@@ -121,6 +123,8 @@ section! {
         ..anchor: Anchor,
         /// How long it is down.
         length @ "for": Duration = Duration::from_secs(1),
+        /// Whether its whole machine loses power, with what only its kernel had.
+        power_loss: bool = false,
     }
 }
 
@@ -161,6 +165,21 @@ section! {
 }
 
 section! {
+    /// The clocks of a machine are corrected little by little, as NTP daemons do.
+    pub struct ClockSlew {
+        /// The client or server.
+        host: String,
+        /// When it begins.
+        ..anchor: Anchor,
+        /// By how much in all, forward (`"+300ms"`) or back (`"-300ms"`).
+        by: Shift,
+        /// By how many millionths the clocks run too fast or too slow meanwhile: 500 is ntpd's
+        /// rate, 83333 the most that chrony uses.
+        ppm: u32 = 500,
+    }
+}
+
+section! {
     /// Somebody who is no client sends a command to a server.
     pub struct Outsider {
         /// The server.
@@ -196,6 +215,7 @@ impl Fault {
             Self::ServerStall(fault) => Some(&fault.anchor),
             Self::ClockStep(fault) => Some(&fault.anchor),
             Self::ClockRate(fault) => Some(&fault.anchor),
+            Self::ClockSlew(fault) => Some(&fault.anchor),
             Self::Outsider(fault) => Some(&fault.anchor),
             Self::ForgetTokens(fault) => Some(&fault.anchor),
         }

@@ -34,6 +34,27 @@ section! {
         script_time: Duration = Duration::from_micros(20),
         /// What a server still has after a restart.
         persistence: Persistence = Persistence::Always,
+        /// When a snapshot is made where the persistence is `rdb`. Defaults to the rules of a
+        /// server without configuration: 1 change in 1 h, 100 in 5 min, or 10000 in 1 min.
+        save: Vec<SavePoint> = Vec::new(),
+        /// How long the disk needs to bring to its platter what was written, where the persistence
+        /// is `everysec`: meanwhile a server keeps further writes in its own memory.
+        fsync_time: Duration = Duration::ZERO,
+        /// How long a server answers `LOADING` after a restart.
+        load_time: Duration = Duration::from_millis(20),
+        /// How long a server stays down at least when it has died, however soon it could be back:
+        /// the delayed restart that the documentation of Redlock asks for.
+        delayed_restart: Duration = Duration::ZERO,
+    }
+}
+
+section! {
+    /// When a snapshot is made.
+    pub struct SavePoint {
+        /// How long after the last snapshot.
+        after: Duration,
+        /// With how many changes since then.
+        changes: u32 = 1,
     }
 }
 
@@ -66,10 +87,15 @@ words! {
 words! {
     /// What a server still has after a restart.
     pub enum Persistence {
-        /// Everything that it acknowledged.
+        /// Everything that it acknowledged: an append-only file, synced before each reply.
         #[default]
         Always = "always",
-        /// Nothing.
+        /// All but the last second or two: an append-only file, synced once a second.
+        EverySecond = "everysec",
+        /// All but what the kernel had not written back, up to 30 s, if the machine loses power.
+        No = "no",
+        /// What the last snapshot had.
+        Rdb = "rdb",        /// Nothing: neither an append-only file nor snapshots.
         None = "none",
     }
 }

@@ -5,7 +5,9 @@ use fencepost_services::{KeyNames, Operation};
 
 use super::{Check, moment};
 use crate::scenario::error::Code;
-use crate::scenario::{Anchor, Fault, MessageAnchor, Outsider, Partition, Shift, Whose, limits};
+use crate::scenario::{
+    Anchor, ClockSlew, Fault, MessageAnchor, Outsider, Partition, Shift, Whose, limits,
+};
 
 pub(super) fn check(check: &mut Check<'_>) {
     let count = check.scenario.fault.len();
@@ -68,6 +70,7 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
             anchor(check, path, &rate.anchor, is_client);
             super::world::rate(check, &at("ppm"), rate.ppm);
         }
+        Fault::ClockSlew(slew) => clock_slew(check, path, slew),
         Fault::Outsider(sent) => outsider(check, path, sent),
         Fault::ForgetTokens(forget) => {
             let resource = &check.scenario.workload.resource.name;
@@ -77,6 +80,28 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
             }
             anchor(check, path, &forget.anchor, false);
         }
+    }
+}
+
+fn clock_slew(check: &mut Check<'_>, path: &str, slew: &ClockSlew) {
+    let at = |key: &str| format!("{path}.{key}");
+    check.host(&at("host"), &slew.host);
+    let is_client = check.scenario.process(&slew.host).is_some();
+    anchor(check, path, &slew.anchor, is_client);
+    if slew.by == Shift::ZERO && check.reader.places.has(&at("by")) {
+        check.report(Code::BadValue, &at("by"), "the clock does not move", "not zero");
+    }
+    if !(1..=500_000).contains(&slew.ppm) {
+        let message = "no clock is corrected at this rate";
+        check.report(Code::BadValue, &at("ppm"), message, "between 1 and 500000");
+    }
+    let faults = check.scenario.fault.iter();
+    let differs = faults.into_iter().any(|other| {
+        matches!(other, Fault::ClockSlew(other) if other.host == slew.host && other.ppm != slew.ppm)
+    });
+    if differs {
+        let message = format!("the clocks of `{}` are corrected at two rates", slew.host);
+        check.report(Code::Contradiction, &at("ppm"), message, "one rate for one machine");
     }
 }
 

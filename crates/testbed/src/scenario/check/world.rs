@@ -5,7 +5,8 @@ use fencepost_history::Duration;
 use super::Check;
 use crate::scenario::error::Code;
 use crate::scenario::{
-    Accept, Behaviour, Fencing, FencingToken, NodeCount, OnRefusal, Store, Topology, limits,
+    Accept, Behaviour, Fencing, FencingToken, NodeCount, OnRefusal, Persistence, Redis, Store,
+    Topology, limits,
 };
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -36,12 +37,39 @@ fn store(check: &mut Check<'_>) {
         let what = format!("Redis {}", redis.version.name());
         check.not_available("store.redis.version", &what);
     }
+    storage(check, redis);
     if redis.topology == Topology::Single && redis.nodes != NodeCount(1) {
         check.contradiction(
             "store.redis.nodes",
             "store.redis.topology",
             "the topology `single` has one server",
             "write `nodes = 1`, or leave it out",
+        );
+    }
+}
+
+fn storage(check: &mut Check<'_>, redis: &Redis) {
+    if !redis.save.is_empty() && redis.persistence != Persistence::Rdb {
+        check.contradiction(
+            "store.redis.save",
+            "store.redis.persistence",
+            "without snapshots there is nothing to save",
+            "set `persistence = \"rdb\"`, or leave `save` out",
+        );
+    }
+    for (number, point) in (1..).zip(&redis.save) {
+        let path = format!("store.redis.save.{number}.after");
+        if point.after.as_nanos() % 1_000_000_000 != 0 || point.after == Duration::ZERO {
+            let message = format!("a server cannot save after {}", point.after);
+            check.report(Code::BadValue, &path, message, "whole seconds, at least one");
+        }
+    }
+    if redis.fsync_time != Duration::ZERO && redis.persistence != Persistence::EverySecond {
+        check.contradiction(
+            "store.redis.fsync_time",
+            "store.redis.persistence",
+            "only a server that syncs once a second goes on while it does",
+            "set `persistence = \"everysec\"`, or leave `fsync_time` out",
         );
     }
 }
