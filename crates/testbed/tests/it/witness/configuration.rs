@@ -109,6 +109,7 @@ impl Configuration {
             redis.nodes = {nodes}
             redis.command_time = "0s"
             redis.script_time = "0s"
+            redis.load_time = "0s"
             redis.persistence = "{persistence}"
             [lock]
             strategy = "{strategy}"
