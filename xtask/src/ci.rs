@@ -4,7 +4,7 @@
 //! is skipped only where the machine lacks a program or the processor it needs, and says so.
 
 use crate::shell::{cargo, must, root};
-use crate::{browser, gallery, instructions, scenarios, tables, tidy};
+use crate::{browser, differential, gallery, instructions, real, scenarios, tables, tidy};
 use anyhow::{Result, bail, ensure};
 use std::time::{Duration, Instant};
 
@@ -30,6 +30,8 @@ const STAGES: &[Stage] = &[
     ("gallery", || gallery::check().map(|()| Outcome::Passed)),
     ("browser", browser::check),
     ("instructions", instructions::check),
+    ("differential", differential::check),
+    ("real", real::check),
 ];
 
 /// Runs the stages that the arguments leave.

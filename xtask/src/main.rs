@@ -8,9 +8,14 @@
 
 mod browser;
 mod ci;
+mod conformance;
+mod differential;
 mod gallery;
 mod instructions;
+mod interrupt;
+mod real;
 mod scenarios;
+mod servers;
 mod shell;
 mod tables;
 mod tidy;
@@ -28,6 +33,16 @@ const CHORES: &[Chore] = &[
     ("tables", "rewrite the tables of scenarios in the papers", tables::run),
     ("gallery", "rebuild reports/gallery, or DIR [DIR]", gallery::run),
     ("browser", "open the gallery's pages in headless chromium", browser::run),
+    (
+        "differential",
+        "the engine against a real server [--sequences N] [--minutes N] [--seed N] [--server P]",
+        differential::run,
+    ),
+    (
+        "real",
+        "the corpus and a failover on real servers [--server PROGRAM] [--file NAME] [--only PART]",
+        real::run,
+    ),
     (
         "instructions",
         "instructions a run against the committed budget [--bless]",

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &str)] = &[
     ("campaign", "testbed choice check history"),
     ("fencepost", "campaign testbed locks services sim choice check history report"),
     ("cli", "fencepost campaign testbed report"),
+    ("xtask", "redis"),
 ];
 
 /// Packages of others that only these crates may use outside of tests.
@@ -26,9 +27,9 @@ const HOMES: &[(&str, &str)] = &[
     ("plotters", "report"),
     ("clap", "cli"),
     ("annotate-snippets", "cli"),
-    ("signal-hook", "cli"),
+    ("signal-hook", "cli xtask"),
     ("anyhow", "cli xtask"),
-    ("proptest", "fencepost"),
+    ("proptest", "fencepost xtask"),
 ];
 
 /// Finds dependencies between our crates that are no arrow.
