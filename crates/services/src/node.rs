@@ -48,6 +48,8 @@ pub struct RedisNode {
     /// Whose key each lock's is.
     owners: Vec<GrantId>,
     storage: Option<Box<Storage>>,
+    /// Whether it has a disk to write to, or may have to refuse what it is asked.
+    is_watched: bool,
     /// Until when it loads its data.
     loads_until: Instant,
 }
@@ -65,6 +67,7 @@ impl RedisNode {
         Self {
             storage: storage.map(|own| Box::new(Storage::new(setup.server, own, &engine))),
             loads_until: Instant::ZERO,
+            is_watched: setup.storage.is_some(),
             engine,
             owners: vec![GrantId::NONE; setup.locks.len()],
             places,
@@ -76,6 +79,7 @@ impl RedisNode {
         self.engine.reset();
         self.owners.fill(GrantId::NONE);
         self.loads_until = Instant::ZERO;
+        self.is_watched = self.storage.is_some();
         if let Some(storage) = &mut self.storage {
             storage.reset();
         }
@@ -92,11 +96,7 @@ impl RedisNode {
         request: &RedisRequest,
         cx: &mut ServerContext<'_, Servers>,
     ) {
-        let reply = if self.loads_until > cx.now() {
-            fencepost_redis::Reply::Error(ErrorCode::Loading)
-        } else {
-            self.execute(&request.command, request.by, cx)
-        };
+        let reply = self.execute(&request.command, request.by, cx);
         let is_script = request.command.is_script();
         let cost = if is_script { self.setup.script_time } else { self.setup.command_time };
         cx.reply(call, Reply::Redis(reply), cost);
@@ -110,17 +110,49 @@ impl RedisNode {
         by: GrantId,
         cx: &mut ServerContext<'_, Servers>,
     ) -> fencepost_redis::Reply {
-        if let Some(storage) = &mut self.storage {
-            storage.catch_up(cx);
+        if self.is_watched {
+            return self.execute_watched(command, by, cx);
         }
+        self.carry_out(command, by, cx).reply
+    }
+
+    /// Executes a command where a disk takes it, or refuses it while the data is loaded.
+    #[inline(never)]
+    fn execute_watched(
+        &mut self,
+        command: &Command,
+        by: GrantId,
+        cx: &mut ServerContext<'_, Servers>,
+    ) -> fencepost_redis::Reply {
+        if self.loads_until > cx.now() {
+            return fencepost_redis::Reply::Error(ErrorCode::Loading);
+        }
+        let Some(mut storage) = self.storage.take() else {
+            return self.carry_out(command, by, cx).reply;
+        };
+        storage.catch_up(cx);
+        let outcome = self.carry_out(command, by, cx);
+        let place = command.key().and_then(|key| self.places.get(key.0 as usize));
+        let owner = place.and_then(|place| self.owners.get(usize::from(*place)));
+        storage.write(command, &outcome, owner.copied().unwrap_or(GrantId::NONE), cx);
+        self.storage = Some(storage);
+        outcome.reply
+    }
+
+    #[inline(always)]
+    fn carry_out(
+        &mut self,
+        command: &Command,
+        by: GrantId,
+        cx: &mut ServerContext<'_, Servers>,
+    ) -> Outcome {
         let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
         let outcome = self.engine.execute(command, now_ms);
         let is_flush = matches!(command, Command::FlushAll);
         if outcome.change != Change::None || outcome.expired || is_flush {
             self.tell(command, by, outcome.expired, outcome.change, now_ms, cx);
-            self.write(command, &outcome, cx);
         }
-        outcome.reply
+        outcome
     }
 
     /// Tells what a command did to a lock's key.
@@ -190,17 +222,6 @@ impl RedisNode {
         }
     }
 
-    /// Brings what a command changed on its way to the disk.
-    #[inline]
-    fn write(&mut self, command: &Command, outcome: &Outcome, cx: &mut ServerContext<'_, Servers>) {
-        let Some(storage) = &mut self.storage else {
-            return;
-        };
-        let place = command.key().and_then(|key| self.places.get(key.0 as usize));
-        let owner = place.and_then(|place| self.owners.get(usize::from(*place)));
-        storage.write(command, outcome, owner.copied().unwrap_or(GrantId::NONE), cx);
-    }
-
     pub(crate) fn crash(&mut self, has_power: bool, cx: &mut ServerContext<'_, Servers>) {
         if let Some(storage) = &mut self.storage {
             storage.crash(has_power, cx);
@@ -213,6 +234,7 @@ impl RedisNode {
     /// Starts anew with what the disk has, which takes its time.
     pub(crate) fn start(&mut self, cx: &mut ServerContext<'_, Servers>) {
         self.loads_until = cx.now() + self.setup.load_time;
+        self.is_watched = true;
         let Some(mut storage) = self.storage.take() else {
             return;
         };

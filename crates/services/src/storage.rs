@@ -9,7 +9,8 @@
 
 use fencepost_history::{Duration, GrantId, Instant, ServerId, WallTime};
 use fencepost_redis::{
-    Command, Dataset, Disk, Engine, Flush, Fsync, KeyId, Outcome, Persistence, Redo, SavePoint,
+    Change, Command, Dataset, Disk, Engine, Flush, Fsync, KeyId, Outcome, Persistence, Redo,
+    SavePoint,
 };
 use fencepost_sim::ServerContext;
 
@@ -196,6 +197,9 @@ impl Storage {
         owner: GrantId,
         cx: &ServerContext<'_, Servers>,
     ) {
+        if outcome.change == Change::None && !outcome.expired && command.key().is_some() {
+            return;
+        }
         let wall_ms = self.wall_ms(cx);
         let (disk, data) = (&mut self.disk, &mut self.data);
         command.propagate(outcome, wall_ms, |command| {

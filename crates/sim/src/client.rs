@@ -7,14 +7,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use fencepost_choice::Distribution;
-use fencepost_history::{
-    CallId, Duration, GrantId, LocalTime, Moment, ServerId, ThreadId, WallTime, What,
-};
+use fencepost_history::{Duration, GrantId, LocalTime, Moment, ServerId, ThreadId, WallTime, What};
 
 use crate::ops::Kind;
 use crate::process::OpState;
 use crate::run::Core;
-use crate::server::{CallRef, NO_SLOT};
+use crate::server::NO_SLOT;
 use crate::{Call, Services};
 
 /// A thread's access to the simulation.
@@ -157,13 +155,7 @@ impl<S: Services> Client<S> {
     #[inline]
     pub fn send(&self, server: ServerId, request: S::Request) -> impl Future<Output = ()> {
         let thread = self.thread;
-        self.step(move |core| {
-            let process = core.world.threads[thread.index()].process;
-            core.world.last_call += 1;
-            let call = CallId(core.world.last_call);
-            let to = CallRef { call, thread, server, slot: NO_SLOT };
-            core.send_request(to, process, &request);
-        })
+        self.step(move |core| core.send_unawaited(thread, server, &request))
     }
 
     /// Drops the code of another thread of the same process where it stands.

@@ -1,6 +1,6 @@
 //! One request to several servers at once, and how they answer.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -23,20 +23,31 @@ pub struct Votes {
     pub no: u32,
 }
 
+/// Whom to ask together, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// The first of the servers.
+    pub first: ServerId,
+    /// How many there are, at most 16.
+    pub count: u16,
+    /// After how long of the host's monotonic clock each of them is given up.
+    pub timeout: Duration,
+    /// How many yes are enough for the code to go on; it also goes on if there cannot be so many.
+    /// The other answers are given up. Without it, all answers are waited for.
+    pub quorum: Option<u16>,
+    /// The moment that is passed when the last request is sent.
+    pub sent: Moment,
+}
+
 /// The same request to neighbouring servers, sent one after the other without waiting.
 ///
-/// Each sending is a step, and each reply that is seen and each time-out is an own event; the code
-/// goes on when all have answered or timed out, or sooner: see [`Gather::until`].
+/// Each sending is a step, and each reply that is seen and each time-out is an own event.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Gather<'a, S: Services> {
     client: &'a Client<S>,
-    first: ServerId,
-    count: u16,
+    round: Round,
     request: S::Request,
     is_yes: fn(&S::Reply) -> bool,
-    timeout: Duration,
-    sent: Option<Moment>,
-    quorum: u16,
     /// How many requests have been sent.
     next: u16,
     votes: Votes,
@@ -46,83 +57,63 @@ pub struct Gather<'a, S: Services> {
 }
 
 impl<S: Services> Client<S> {
-    /// Sends a request to `count` servers from `first` on and gathers their answers.
-    ///
-    /// # Panics
-    ///
-    /// If there are more than 16 of them.
-    #[inline]
+    /// Sends a request to several servers and gathers their answers.
+    #[inline(always)]
     pub fn gather(
+        &self,
+        round: Round,
+        request: S::Request,
+        is_yes: fn(&S::Reply) -> bool,
+    ) -> Gather<'_, S> {
+        let votes = Votes::default();
+        Gather { client: self, round, request, is_yes, next: 0, votes, open: 0, slots: [0; MOST] }
+    }
+
+    /// Sends a request to several servers whose replies nobody awaits; each sending is a step.
+    pub fn scatter(
         &self,
         first: ServerId,
         count: u16,
         request: S::Request,
-        is_yes: fn(&S::Reply) -> bool,
-    ) -> Gather<'_, S> {
-        assert!(usize::from(count) <= MOST, "at most {MOST} servers are asked at once");
-        Gather {
-            client: self,
-            first,
-            count,
-            request,
-            is_yes,
-            timeout: Duration::MAX,
-            sent: None,
-            quorum: u16::MAX,
-            next: 0,
-            votes: Votes::default(),
-            open: 0,
-            slots: [0; MOST],
-        }
+    ) -> impl Future<Output = ()> + use<'_, S> {
+        let mut next = 0;
+        poll_fn(move |_| {
+            let core = &mut *self.core.borrow_mut();
+            while next < count {
+                let Some(passed) = core.world.step(self.thread) else {
+                    return Poll::Pending;
+                };
+                core.send_unawaited(self.thread, ServerId(first.0 + next), &request);
+                next += 1;
+                core.world.stepped(passed);
+            }
+            Poll::Ready(())
+        })
     }
 }
 
 impl<S: Services> Gather<'_, S> {
-    /// Gives each server up after `timeout` of the host's monotonic clock.
-    #[inline]
-    pub const fn within(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Passes a named moment when the last request is sent.
-    #[inline]
-    pub const fn marking(mut self, sent: Moment) -> Self {
-        self.sent = Some(sent);
-        self
-    }
-
-    /// Goes on as soon as so many have said yes, or so many no longer can; the other answers are
-    /// given up.
-    #[inline]
-    pub const fn until(mut self, quorum: u16) -> Self {
-        self.quorum = quorum;
-        self
-    }
-
     /// Sends what is still to be sent; returns whether all is.
     #[inline]
     fn send(&mut self) -> bool {
         let thread = self.client.thread;
         let core = &mut *self.client.core.borrow_mut();
-        while self.next < self.count {
-            let Some(opened) = core.world.open(thread, self.timeout, Kind::Call) else {
+        while self.next < self.round.count {
+            let Some(opened) = core.world.open(thread, self.round.timeout, Kind::Call) else {
                 return false;
             };
-            let server = ServerId(self.first.0 + self.next);
+            let server = ServerId(self.round.first.0 + self.next);
             let to = CallRef { call: opened.call, thread, server, slot: opened.slot };
             core.send_request(to, opened.passed.process, &self.request);
             self.slots[usize::from(self.next)] = opened.slot;
-            if self.quorum == u16::MAX {
+            if self.round.quorum.is_none() {
                 // Each answer but the last would only be counted.
                 core.world.threads[thread.index()].together |= 1 << opened.slot;
             }
             self.open |= 1 << self.next;
             self.next += 1;
-            if self.next == self.count
-                && let Some(moment) = self.sent
-            {
-                core.world.pass(thread, moment);
+            if self.next == self.round.count {
+                core.world.pass(thread, self.round.sent);
             }
             core.world.stepped(opened.passed);
         }
@@ -161,8 +152,10 @@ impl<S: Services> Gather<'_, S> {
 
     const fn is_decided(&self) -> bool {
         let (yes, open) = (self.votes.yes.count_ones(), self.open.count_ones());
-        let quorum = self.quorum as u32;
-        open == 0 || quorum != u16::MAX as u32 && (yes >= quorum || yes + open < quorum)
+        match self.round.quorum {
+            Some(quorum) => open == 0 || yes >= quorum as u32 || yes + open < quorum as u32,
+            None => open == 0,
+        }
     }
 }
 
@@ -174,7 +167,7 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Votes> {
-        if self.next < self.count {
+        if self.next < self.round.count {
             let is_fresh = self.open == 0;
             let is_sent = self.send();
             // What has just been sent cannot have been answered.

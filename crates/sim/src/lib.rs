@@ -39,7 +39,7 @@ pub use fencepost_choice::{Deviation, Source};
 pub use call::{Call, TimedOut, WithinCall};
 pub use client::{Client, Sleep};
 pub use faults::{Fault, FaultKind};
-pub use gather::{Gather, Votes};
+pub use gather::{Gather, Round, Votes};
 pub use hazard::{Hazard, HazardAt};
 pub use join::{join, race};
 pub use run::{Observer, Sim, Stop};

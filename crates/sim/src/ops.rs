@@ -123,9 +123,29 @@ impl<S: Services> World<S> {
     pub(crate) fn answer(&mut self, thread: ThreadId, slot: usize, answer: OpState) -> bool {
         let state = &mut self.threads[thread.index()];
         state.slots[slot].state = answer;
+        if state.together != 0 {
+            return self.answer_together(thread, slot);
+        }
         let (process, is_only) = (state.process, state.used.is_power_of_two());
-        let is_last = state.together == 0 || state.answer_together(slot);
         if is_only {
+            self.timers.stop(thread);
+        } else {
+            self.retime(thread);
+        }
+        if self.processes[process.index()].pass_step(process).has_fault {
+            self.own_event_fault(process);
+            return self.threads[thread.index()].is_running;
+        }
+        true
+    }
+
+    /// The same where the thread awaits several operations together.
+    #[inline(never)]
+    fn answer_together(&mut self, thread: ThreadId, slot: usize) -> bool {
+        let state = &mut self.threads[thread.index()];
+        let is_last = state.is_last_together(slot);
+        let process = state.process;
+        if state.used.is_power_of_two() {
             self.timers.stop(thread);
         } else if is_last || !state.shares_timer(slot) {
             self.retime(thread);

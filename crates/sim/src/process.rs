@@ -104,7 +104,7 @@ impl<R: Copy> Thread<R> {
 
     /// Answers one of the operations that are awaited together, if it is one; returns whether the
     /// code runs then.
-    pub(crate) const fn answer_together(&mut self, slot: usize) -> bool {
+    pub(crate) const fn is_last_together(&mut self, slot: usize) -> bool {
         let is_one = self.together & (1 << slot) != 0;
         self.together &= !(1 << slot);
         !is_one || self.together == 0

@@ -7,7 +7,7 @@ use crate::faults::link_place;
 use crate::process::OpState;
 use crate::queue::{Entry, Order};
 use crate::run::Core;
-use crate::server::CallRef;
+use crate::server::{CallRef, NO_SLOT};
 use crate::world::{Action, Letter, PeerLetter, Said, Seat, World};
 
 impl<S: Services> World<S> {
@@ -155,6 +155,20 @@ impl<S: Services> World<S> {
 }
 
 impl<S: Services> Core<S> {
+    /// Sends a request whose reply nobody awaits.
+    #[inline]
+    pub(crate) fn send_unawaited(
+        &mut self,
+        thread: ThreadId,
+        server: ServerId,
+        request: &S::Request,
+    ) {
+        let process = self.world.threads[thread.index()].process;
+        self.world.last_call += 1;
+        let call = CallId(self.world.last_call);
+        self.send_request(CallRef { call, thread, server, slot: NO_SLOT }, process, request);
+    }
+
     /// Sends a request of a process.
     #[inline(always)]
     pub(crate) fn send_request(&mut self, to: CallRef, process: ProcessId, request: &S::Request) {

@@ -6,7 +6,7 @@
 
 use fencepost_history::{Duration, GrantId, Moment, ServerId, Token, WallTime};
 use fencepost_services::{Client, Command, RedisReply, RedisRequest, Reply, Request};
-use fencepost_sim::Votes;
+use fencepost_sim::{Round, Votes};
 
 use super::Entry;
 use crate::{AcquireError, Attempt, Grant, KeyLock, LockStrategy, Release, Renewal};
@@ -83,11 +83,14 @@ impl Redlock {
         if rules.contact == Contact::Sequential {
             return self.ask_in_turn(client, request, sent).await;
         }
-        let mut all = client.gather(lock.node, rules.servers, request, is_yes);
-        if rules.returns_early {
-            all = all.until(rules.quorum);
-        }
-        all.within(lock.request_timeout).marking(sent).await
+        let round = Round {
+            first: lock.node,
+            count: rules.servers,
+            timeout: lock.request_timeout,
+            quorum: rules.returns_early.then_some(rules.quorum),
+            sent,
+        };
+        client.gather(round, request, is_yes).await
     }
 
     async fn ask_in_turn(&self, client: &Client, request: Request, sent: Moment) -> Votes {
@@ -140,11 +143,9 @@ impl Redlock {
 
     /// Takes the key away from all servers, also from those that seemed to refuse, and does not
     /// look back.
-    async fn undo(&self, client: &Client, by: GrantId, command: Command) {
+    fn undo(&self, client: &Client, by: GrantId, command: Command) -> impl Future<Output = ()> {
         let request = Request::Redis(RedisRequest { command, by });
-        for place in 0..self.rules.servers {
-            client.send(ServerId(self.lock.node.0 + place), request).await;
-        }
+        client.scatter(self.lock.node, self.rules.servers, request)
     }
 
     const fn delete(&self, value: fencepost_services::Value) -> Command {

@@ -3,7 +3,7 @@
 use fencepost_history::{Moment, What};
 
 use super::lab::{Ask, Counters, Port, R1, at, here, ms, only, play, process, saw, setup};
-use crate::{Setup, Sim, Votes};
+use crate::{Round, Setup, Sim, Votes};
 
 /// One client and three servers; a message takes a millisecond.
 fn three() -> Setup {
@@ -19,9 +19,13 @@ fn tell(client: &Port, votes: Votes) {
     saw(client, u64::from(votes.yes * 10 + votes.no));
 }
 
+const fn round(quorum: Option<u16>, millis: u64) -> Round {
+    let (timeout, sent) = (ms(millis), Moment::AcquireSent);
+    Round { first: R1, count: 3, timeout, quorum, sent }
+}
+
 async fn ask(client: &Port) -> Votes {
-    let all = client.gather(R1, 3, Ask::Add(1), is_one);
-    all.within(ms(5)).marking(Moment::AcquireSent).await
+    client.gather(round(None, 5), Ask::Add(1), is_one).await
 }
 
 async fn ask_twice(client: Port) {
@@ -83,7 +87,7 @@ fn a_crash_between_two_sendings_lets_the_others_never_be_asked() {
 fn it_can_go_on_as_soon_as_the_outcome_is_certain() {
     async fn early(client: Port) {
         for _ in 0..2 {
-            let votes = client.gather(R1, 3, Ask::Add(1), is_one).until(2).within(ms(9)).await;
+            let votes = client.gather(round(Some(2), 9), Ask::Add(1), is_one).await;
             tell(&client, votes);
         }
     }
@@ -113,4 +117,19 @@ fn dropping_it_gives_the_open_calls_up() {
     assert_eq!(run.places()[0], (2, 0));
     // Its own slots are free again, and no answer of the first round is counted in the second.
     assert_eq!(run.places()[1..], [(4, 7), (4, 99)]);
+}
+
+#[test]
+fn what_is_scattered_is_awaited_by_nobody_and_can_be_stopped_in_between() {
+    let mut sim = only(&three(), async |client| {
+        client.scatter(R1, 3, Ask::Add(7)).await;
+        here(&client, 1);
+    });
+    let run = play(&mut sim, &[]);
+    assert_eq!(run.places(), [(0, 1)]);
+    assert_eq!(sums(&mut sim), [7, 7, 7]);
+    let run = play(&mut sim, &["client.pause@c1#1 = 4ms"]);
+    assert_eq!(run.places(), [(4, 1)]);
+    play(&mut sim, &["client.crash@c1#2 = never"]);
+    assert_eq!(sums(&mut sim), [7, 7, 0]);
 }
