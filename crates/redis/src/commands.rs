@@ -12,6 +12,8 @@ mod persistence;
 mod pubsub;
 mod replication;
 mod scan;
+#[cfg(feature = "lua")]
+mod scripts;
 mod sets;
 mod strings;
 mod transactions;
@@ -56,7 +58,7 @@ pub(crate) enum Keys {
     /// Every other argument.
     Pairs,
     /// A number of keys at this position, then the keys.
-    #[expect(dead_code, reason = "only scripts count their keys")]
+    #[cfg_attr(not(feature = "lua"), expect(dead_code, reason = "only scripts count their keys"))]
     Counted(usize),
 }
 
@@ -84,6 +86,8 @@ impl Flags {
     pub(crate) const DELIFEQ: u16 = 2048;
     /// Not allowed inside MULTI.
     pub(crate) const NO_MULTI: u16 = 4096;
+    /// Allowed while a script runs for too long.
+    pub(crate) const BUSY: u16 = 8192;
     /// Writes that need memory.
     pub(crate) const GROW: u16 = Self::WRITE | Self::DENY_OOM;
     /// About the connection or the server itself.
@@ -129,6 +133,8 @@ const FAMILIES: &[&[Spec]] = &[
     sets::COMMANDS,
     zsets::COMMANDS,
     transactions::COMMANDS,
+    #[cfg(feature = "lua")]
+    scripts::COMMANDS,
     pubsub::COMMANDS,
     client::COMMANDS,
     info::COMMANDS,
@@ -138,7 +144,8 @@ const FAMILIES: &[&[Spec]] = &[
 ];
 
 /// Commands that are nothing without a subcommand.
-const CONTAINERS: &[&str] = &["client", "command", "config", "debug", "object", "pubsub"];
+const CONTAINERS: &[&str] =
+    &["client", "command", "config", "debug", "function", "object", "pubsub", "script"];
 
 /// Finds the command that the words ask for.
 pub(crate) fn resolve(version: Version, words: &[Vec<u8>]) -> Result<&'static Spec, Refusal> {

@@ -26,6 +26,7 @@ mod propagate;
 pub mod replication;
 mod reply;
 mod request;
+mod script;
 mod server;
 mod text;
 mod typed;
@@ -50,6 +51,9 @@ pub use replication::{
 };
 pub use reply::{Change, ErrorCode, ExpiringCommand, Outcome, Reply};
 pub use request::{ProtocolError, RequestParser, split_inline};
+pub use script::ScriptLimits;
+#[cfg(feature = "lua")]
+pub use script::{Interpreter, digest};
 pub use server::{Config, ConfigError, Health};
 pub use value::{Value, parse_integer};
 pub use version::Version;

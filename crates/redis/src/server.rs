@@ -7,6 +7,7 @@ mod context;
 mod dispatch;
 mod events;
 mod replicating;
+mod running;
 mod storing;
 mod tick;
 
@@ -17,7 +18,12 @@ pub use config::{Config, ConfigError};
 pub use connection::Health;
 pub(crate) use connection::{Connection, ReplyMode, Watch};
 pub(crate) use context::{Context, Origin, Refusal, text_content};
+#[cfg(feature = "lua")]
+pub(crate) use dispatch::call_from_script;
 pub(crate) use events::EventClass;
+#[cfg(feature = "lua")]
+pub(crate) use running::SLICE;
+pub(crate) use running::{Ahead, Running};
 pub(crate) use storing::Shutdown;
 
 use crate::{
@@ -69,6 +75,10 @@ pub(crate) struct Server {
     /// Whether a rewrite, or a snapshot, begins when the other child has ended.
     pub(crate) rewrite_scheduled: bool,
     pub(crate) snapshot_scheduled: bool,
+    /// The state behind `math.random` of scripts.
+    pub(crate) script_random: u64,
+    /// The script that has not ended yet.
+    pub(crate) running: Option<Box<Running>>,
 }
 
 /// Up to this many names made up by clients are kept without asking whether they are used.
@@ -100,6 +110,8 @@ impl Default for Server {
             shutdown: None,
             rewrite_scheduled: false,
             snapshot_scheduled: false,
+            script_random: crate::script::SEED,
+            running: None,
         }
     }
 }
@@ -172,6 +184,29 @@ impl Server {
     }
 }
 
+impl Context<'_> {
+    /// Takes one input.
+    fn take(&mut self, input: Input) {
+        match input {
+            Input::Request { connection, words } => self.receive(connection, words),
+            Input::Tick => self.tick(),
+            Input::Disconnect { connection } => self.forget(connection),
+            Input::Resume => self.resume(),
+            Input::MasterConnected => self.master_connected(),
+            Input::MasterLost => self.master_lost(),
+            Input::FromMaster(said) => self.hear_master(said),
+            Input::FromReplica { link, said } => self.hear_replica(link, said),
+            Input::ReplicaLost { link } => self.replica_lost(link),
+            Input::FsyncEnded => self.fsync_ended(),
+            Input::SnapshotEnded => self.snapshot_ended(),
+            Input::RewriteEnded => self.rewrite_ended(),
+            Input::Terminate => self.begin_shutdown(Saving::AsConfigured, true),
+        }
+        self.end_turn();
+        self.out.busy = self.engine.server.running.is_some();
+    }
+}
+
 impl Engine {
     /// Forgets the names of keys that are gone, if there are many: what clients make up must not
     /// stay for ever. The limit doubles with what is in use, so the cost per name is constant.
@@ -191,24 +226,26 @@ impl Engine {
     ///
     /// The order of inputs is the order in which the server's one thread meets them. Time is read
     /// from `clock` and passes only there.
+    ///
+    /// A script gets an interpreter of its own here; who sends many of them keeps one and uses
+    /// [`Engine::step_with`].
     pub fn step(&mut self, input: Input, clock: &mut dyn Clock, out: &mut Effects) {
+        Context::new(self, clock, out).take(input);
+        self.release_names();
+    }
+
+    /// Does what [`Engine::step`] does; scripts run in this interpreter.
+    #[cfg(feature = "lua")]
+    pub fn step_with(
+        &mut self,
+        interpreter: &mut crate::Interpreter,
+        input: Input,
+        clock: &mut dyn Clock,
+        out: &mut Effects,
+    ) {
         let mut cx = Context::new(self, clock, out);
-        match input {
-            Input::Request { connection, words } => cx.receive(connection, words),
-            Input::Tick => cx.tick(),
-            Input::Disconnect { connection } => cx.forget(connection),
-            Input::Resume => cx.resume(),
-            Input::MasterConnected => cx.master_connected(),
-            Input::MasterLost => cx.master_lost(),
-            Input::FromMaster(said) => cx.hear_master(said),
-            Input::FromReplica { link, said } => cx.hear_replica(link, said),
-            Input::ReplicaLost { link } => cx.replica_lost(link),
-            Input::FsyncEnded => cx.fsync_ended(),
-            Input::SnapshotEnded => cx.snapshot_ended(),
-            Input::RewriteEnded => cx.rewrite_ended(),
-            Input::Terminate => cx.begin_shutdown(Saving::AsConfigured, true),
-        }
-        cx.end_turn();
+        cx.interpreter = Some(interpreter);
+        cx.take(input);
         self.release_names();
     }
 

@@ -8,7 +8,7 @@ use crate::{
     value::parse_integer,
 };
 
-const GREETING: u16 = Flags::META | Flags::NO_SCRIPT | Flags::NO_AUTH;
+const GREETING: u16 = Flags::META | Flags::NO_SCRIPT | Flags::NO_AUTH | Flags::BUSY;
 const OWN: u16 = Flags::META | Flags::NO_SCRIPT;
 
 pub(super) const COMMANDS: &[Spec] = &[

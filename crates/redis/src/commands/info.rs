@@ -31,8 +31,7 @@ pub(super) const COMMANDS: &[Spec] = &[
 
 /// The wall clock; it stands still inside a script or EXEC if the version freezes time.
 fn time(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    let micros =
-        if cx.version().freezes_time() { cx.frozen_micros } else { cx.clock.wall_micros() };
+    let micros = if cx.version().freezes_time() { cx.frozen_micros } else { cx.wall_micros() };
     let (seconds, rest) = (micros / 1_000_000, micros % 1_000_000);
     Ok(Frame::bulks([seconds.to_string(), rest.to_string()]))
 }

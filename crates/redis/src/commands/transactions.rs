@@ -7,13 +7,14 @@ use crate::{
 };
 
 const AT_ONCE: u16 = Flags::NO_SCRIPT | Flags::META | Flags::IMMEDIATE;
+const EVEN_BUSY: u16 = AT_ONCE | Flags::BUSY;
 
 pub(super) const COMMANDS: &[Spec] = &[
-    Spec::new("multi", 1, AT_ONCE, Keys::None, multi),
+    Spec::new("multi", 1, EVEN_BUSY, Keys::None, multi),
     Spec::new("exec", 1, AT_ONCE, Keys::None, exec),
-    Spec::new("discard", 1, AT_ONCE, Keys::None, discard),
-    Spec::new("watch", -2, AT_ONCE, Keys::All, watch),
-    Spec::new("unwatch", 1, Flags::NO_SCRIPT | Flags::META, Keys::None, unwatch),
+    Spec::new("discard", 1, EVEN_BUSY, Keys::None, discard),
+    Spec::new("watch", -2, EVEN_BUSY, Keys::All, watch),
+    Spec::new("unwatch", 1, Flags::NO_SCRIPT | Flags::META | Flags::BUSY, Keys::None, unwatch),
 ];
 
 /// Valkey refuses MULTI and WATCH inside MULTI as it refuses any command: EXEC fails later.
@@ -69,6 +70,9 @@ fn exec(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
         let mut frames = cx.midst.take().unwrap_or_default();
         frames.push(reply);
         replies.push(if frames.len() == 1 { frames.remove(0) } else { Frame::Several(frames) });
+        if cx.ahead.endless {
+            break;
+        }
     }
     cx.origin = Origin::Client;
     Ok(Frame::Array(replies))

@@ -8,6 +8,7 @@ use super::events::EventClass;
 use crate::{
     persistence::{Fsync, Persistence, SavePoint},
     replication::ReplicationSettings,
+    script::ScriptLimits,
     version::Version,
 };
 
@@ -48,6 +49,8 @@ pub struct Config {
     pub(crate) shutdown_timeout: i64,
     /// Microseconds that each key takes longer to load, a parameter for tests.
     pub(crate) key_load_delay: u64,
+    /// What a script may use up.
+    pub script_limits: ScriptLimits,
     parameters: BTreeMap<String, String>,
 }
 
@@ -97,6 +100,7 @@ impl Default for Config {
             stops_writes: true,
             shutdown_timeout: 10,
             key_load_delay: 0,
+            script_limits: ScriptLimits::SERVER,
             parameters: BTreeMap::new(),
         }
     }

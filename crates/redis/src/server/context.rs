@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::EventClass;
+use super::{Ahead, EventClass};
 use crate::{
     effects::{Clock, ConnectionId, Effect, Effects, Operation},
     engine::{Engine, Role},
@@ -77,6 +77,13 @@ pub(crate) struct Context<'a> {
     pub(crate) midst: Option<Vec<Frame>>,
     /// Whether the client ended its own connection: it goes once the reply has been sent.
     pub(crate) leaves: bool,
+    /// What the present command has run ahead of the clock.
+    pub(crate) ahead: Ahead,
+    /// The protocol that the script has set for itself, while it calls a command.
+    pub(crate) script_protocol: Option<Protocol>,
+    /// Where scripts run, if the caller keeps a place for them.
+    #[cfg(feature = "lua")]
+    pub(crate) interpreter: Option<&'a mut crate::script::Interpreter>,
 }
 
 impl<'a> Context<'a> {
@@ -99,6 +106,10 @@ impl<'a> Context<'a> {
             rewritten: None,
             midst: None,
             leaves: false,
+            ahead: Ahead::default(),
+            script_protocol: None,
+            #[cfg(feature = "lua")]
+            interpreter: None,
         }
     }
 
@@ -106,9 +117,20 @@ impl<'a> Context<'a> {
         self.engine.server.config.version
     }
 
+    /// The running wall clock in microseconds.
+    pub(crate) fn wall_micros(&self) -> u64 {
+        self.clock.wall_micros() + self.ahead.micros
+    }
+
     /// The running wall clock in milliseconds.
     pub(crate) fn wall(&self) -> i64 {
-        millis(self.clock.wall_micros())
+        millis(self.wall_micros())
+    }
+
+    /// The monotonic clock in microseconds.
+    #[cfg(feature = "lua")]
+    pub(crate) fn monotonic_micros(&self) -> u64 {
+        self.clock.monotonic_micros() + self.ahead.micros
     }
 
     /// The wall clock at the start of the top-level command, as replication and disk want it.
@@ -118,7 +140,7 @@ impl<'a> Context<'a> {
 
     /// Starts a top-level command: dead or alive is judged by this instant from now on.
     pub(crate) fn freeze(&mut self) {
-        self.frozen_micros = self.clock.wall_micros();
+        self.frozen_micros = self.wall_micros();
         self.frozen = millis(self.frozen_micros);
     }
 
@@ -134,7 +156,7 @@ impl<'a> Context<'a> {
 
     /// The protocol of the present connection.
     pub(crate) fn protocol(&mut self) -> Protocol {
-        self.me().protocol
+        self.script_protocol.unwrap_or_else(|| self.me().protocol)
     }
 
     /// Sends a frame to a connection, if it is still there.

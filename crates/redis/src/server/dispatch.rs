@@ -25,6 +25,7 @@ impl Context<'_> {
         if words.is_empty() {
             return;
         }
+        let is_busy = self.is_busy();
         let server = &mut self.engine.server;
         let next = &mut server.next_client;
         let entry = server.connections.entry(connection).or_insert_with(|| {
@@ -32,8 +33,16 @@ impl Context<'_> {
             Connection { client: *next - 1, ..Connection::default() }
         });
         entry.last_seen = self.frozen;
-        if entry.blocked.is_some() || !entry.waiting.is_empty() {
-            entry.waiting.push_back(words);
+        let is_waiting = entry.blocked.is_some() || !entry.waiting.is_empty();
+        let waits_for_script =
+            is_busy && (self.runs_script(connection) || !self.is_over_threshold());
+        if is_waiting || waits_for_script {
+            self.connection = connection;
+            self.me().waiting.push_back(words);
+            return;
+        }
+        if is_busy {
+            self.answer_while_busy(connection, words);
             return;
         }
         if !self.top_level(connection, words) {
@@ -45,6 +54,7 @@ impl Context<'_> {
 
     /// Forgets a connection that has ended.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
+        self.is_busy();
         self.engine.server.connections.remove(&connection);
     }
 
@@ -56,10 +66,11 @@ impl Context<'_> {
     }
 
     /// Runs one request of a client; false if it has to wait.
-    fn top_level(&mut self, connection: ConnectionId, words: Vec<Vec<u8>>) -> bool {
+    pub(super) fn top_level(&mut self, connection: ConnectionId, words: Vec<Vec<u8>>) -> bool {
         self.connection = connection;
         self.origin = Origin::Client;
         self.freeze();
+        let started = self.clock.monotonic_micros();
         self.database = self.me().database;
         match self.process(&words) {
             Verdict::Postponed => {
@@ -67,19 +78,25 @@ impl Context<'_> {
                 return false;
             }
             Verdict::Reply(frame) => self.reply(frame),
-            Verdict::Ran(frame) => {
-                self.reply(frame);
-                self.propagate();
-                let offset = self.engine.server.replication.offset();
-                if let Some(me) = self.engine.server.connections.get_mut(&connection) {
-                    me.offset = offset;
-                }
-            }
+            Verdict::Ran(frame) => match self.suspend(started, frame) {
+                Some(frame) => self.complete(frame),
+                None => return true,
+            },
         }
         if words[0].eq_ignore_ascii_case(b"quit") || std::mem::take(&mut self.leaves) {
             self.close(connection);
         }
         true
+    }
+
+    /// Ends a command that has run: its reply, and how far the stream has come with it.
+    pub(super) fn complete(&mut self, frame: Frame) {
+        self.reply(frame);
+        self.propagate();
+        let (connection, offset) = (self.connection, self.engine.server.replication.offset());
+        if let Some(me) = self.engine.server.connections.get_mut(&connection) {
+            me.offset = offset;
+        }
     }
 
     /// Sends the reply of the present command, unless its client wants none.
@@ -177,6 +194,9 @@ impl Context<'_> {
         if health.loading && !spec.has(Flags::LOADING) {
             return Err(ErrorCode::Loading.into());
         }
+        if self.engine.server.running.is_some() && !spec.has(Flags::BUSY) {
+            return Err(self.busy());
+        }
         Ok(())
     }
 
@@ -223,6 +243,9 @@ impl Context<'_> {
     /// Ends a top-level command: tells replicas, serves blocked clients, lets waiting requests run.
     pub(crate) fn finish(&mut self) {
         loop {
+            if self.engine.server.running.is_some() {
+                return;
+            }
             self.propagate();
             if self.serve_ready() {
                 continue;
@@ -292,21 +315,34 @@ impl Context<'_> {
 /// Runs a command for a script, which costs 2 µs of the server's time.
 ///
 /// The frame is an error for whatever a script may not do; its text is the one the script sees.
-#[expect(dead_code, reason = "the door of scripts; it opens with the interpreter")]
-pub(crate) fn call_from_script(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Frame {
+#[cfg(feature = "lua")]
+pub(crate) fn call_from_script(cx: &mut Context<'_>, words: &[Vec<u8>], read_only: bool) -> Frame {
     let refused = |text: &'static str| Frame::Error(text.into());
-    if words.is_empty() {
-        return refused("ERR Please specify at least one argument for this redis lib call");
-    }
+    let is_valkey = cx.version().is_valkey();
     let Ok(spec) = commands::resolve(cx.version(), words) else {
-        return refused("ERR Unknown Redis command called from script");
+        return refused(if is_valkey {
+            "ERR Unknown command called from script script"
+        } else {
+            "ERR Unknown Redis command called from script"
+        });
     };
     if spec.check_arity(words).is_err() {
-        return refused("ERR Wrong number of args calling Redis command from script");
+        return refused(if is_valkey {
+            "ERR Wrong number of args calling command from script script"
+        } else {
+            "ERR Wrong number of args calling Redis command from script"
+        });
     }
     let blocking = spec.has(Flags::BLOCKING) && !cx.version().freezes_time();
-    if spec.has(Flags::NO_SCRIPT) || blocking {
-        return refused("ERR This Redis command is not allowed from script");
+    if spec.has(Flags::NO_SCRIPT) && !spec.has(Flags::BLOCKING) || blocking {
+        return refused(if is_valkey {
+            "ERR This Valkey command is not allowed from script"
+        } else {
+            "ERR This Redis command is not allowed from script"
+        });
+    }
+    if read_only && (spec.has(Flags::WRITE) || spec.has(Flags::MAY_REPLICATE)) {
+        return refused("ERR Write commands are not allowed from read-only scripts.");
     }
     if spec.has(Flags::WRITE) {
         if cx.engine.is_read_only() {
@@ -318,7 +354,7 @@ pub(crate) fn call_from_script(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Frame
         }
     }
     let outer = std::mem::replace(&mut cx.origin, Origin::Script);
-    cx.clock.spend(2);
+    cx.spend(2);
     let frame = cx.call(spec, words);
     cx.origin = outer;
     frame

@@ -12,6 +12,9 @@ const CYCLE: u64 = 100_000;
 impl Context<'_> {
     /// Does what is due: time-outs of blocked and idle clients, the end of a pause, expiry.
     pub(crate) fn tick(&mut self) {
+        if self.is_busy() {
+            return;
+        }
         self.time_out_blocked();
         let server = &mut self.engine.server;
         server.pause = server.pause.filter(|pause| self.frozen < pause.until);
@@ -77,6 +80,8 @@ impl Context<'_> {
 
     /// Goes on with a script that ran out of its slice; without one there is only what waits.
     pub(crate) fn resume(&mut self) {
-        self.finish();
+        if !self.is_busy() {
+            self.finish();
+        }
     }
 }

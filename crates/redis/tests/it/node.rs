@@ -184,10 +184,6 @@ impl Node {
             let mut clocks = self.clocks(now + spent);
             let mut effects = Effects::new();
             self.engine.step(input, &mut clocks, &mut effects);
-            while effects.busy {
-                effects.busy = false;
-                self.engine.step(Input::Resume, &mut clocks, &mut effects);
-            }
             spent += clocks.spent;
             self.note(effects.list, now + spent, &mut left);
         }
