@@ -226,6 +226,11 @@ impl<'h> Reading<'h> {
         }
     }
 
+    /// Returns whether a lock is kept on several servers that know nothing of each other.
+    pub(crate) fn is_on_several(&self, lock: LockId) -> bool {
+        self.history.names.rules.get(lock.index()).is_some_and(|rules| rules.independent)
+    }
+
     /// Returns a server's name; a server that is just one resource goes by the resource's name.
     pub(crate) fn server_name(&self, server: ServerId) -> String {
         let names = &self.history.names;

@@ -2,7 +2,7 @@
 
 use fencepost_check::Kind;
 use fencepost_history::Duration;
-use fencepost_testbed::scenario::{Purpose, Scenario};
+use fencepost_testbed::scenario::{Purpose, Scenario, Strategy};
 
 use super::findings::who;
 use super::length;
@@ -48,12 +48,17 @@ pub(super) fn notes(scenario: &Scenario, run: &Run) -> Vec<String> {
         notes.push(format!("takeover: the next holder came {took} after the death of the last"));
     }
     ghosts(scenario, run, &mut notes);
+    notes.extend(no_majority(scenario));
     if tally.unknown > 0 {
         let attempts = count(tally.unknown, "attempt", "attempts");
-        notes.push(format!(
-            "{attempts} ended without an answer, so that the client could not know whether it had \
-             the lock"
-        ));
+        notes.push(if scenario.lock.strategy == Strategy::Redlock {
+            format!("{attempts} got too few answers to know whether there was a majority")
+        } else {
+            format!(
+                "{attempts} ended without an answer, so that the client could not know whether it \
+                 had the lock"
+            )
+        });
     }
     notes
 }
@@ -70,18 +75,26 @@ fn ghosts(scenario: &Scenario, run: &Run, notes: &mut Vec<String>) {
     for (ghost, [owner, _]) in of(Kind::GhostHold) {
         let lasted = ghost.to.since(ghost.from);
         if lasted > worth_telling {
-            notes.push(format!(
+            let note = format!(
                 "ghost hold: the key of {owner} lived on for {}, to {} s, though nobody believed \
                  in it",
                 length(lasted),
                 ghost.to
-            ));
+            );
+            // Several servers may have it for as long.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
     }
     if let Some((_, [client, _])) = of(Kind::SelfBlock).next() {
+        let how = if scenario.lock.strategy == Strategy::Redlock {
+            "in an attempt that failed"
+        } else {
+            "without knowing"
+        };
         notes.push(format!(
-            "self-block: {client} was refused because of a key that it had set itself without \
-             knowing"
+            "self-block: {client} was refused because of a key that it had set itself {how}"
         ));
     }
     if let Some((_, [older, newer])) = of(Kind::StaleRead).next() {
@@ -91,6 +104,34 @@ fn ghosts(scenario: &Scenario, run: &Run, notes: &mut Vec<String>) {
     }
 }
 
+/// Warns of a quorum that two clients can have at once.
+fn no_majority(scenario: &Scenario) -> Option<String> {
+    let quorum = scenario.lock.redlock.as_ref()?.quorum?;
+    let servers = scenario.store.server_names().len();
+    let is_majority = usize::try_from(quorum).ok()? > servers / 2;
+    (!is_majority).then(|| {
+        format!("{quorum} of {servers} servers is no majority: two clients can have as many each")
+    })
+}
+
+/// Says how much it takes to have a lock on several servers, and for how long one has it.
+fn validity(scenario: &Scenario) -> Option<String> {
+    let rules = scenario.lock.redlock.as_ref()?;
+    let servers = scenario.store.server_names().len();
+    let (ttl, drift) = (scenario.lock.ttl?, rules.drift.unwrap_or_default());
+    let looks = match rules.min_validity {
+        Some(_) => "what is left when a client has asked is the validity of its lock",
+        None => "clients do not look at how much is left",
+    };
+    Some(format!(
+        "{} of {servers} servers have to grant the lock; it is for {} less {} for clocks that drift; \
+         {looks}",
+        rules.quorum?,
+        length(ttl),
+        length(drift)
+    ))
+}
+
 /// Says what a run takes for granted.
 pub(super) fn assumed(scenario: &Scenario) -> Vec<String> {
     let latency = length(scenario.network.latency.nominal());
@@ -98,6 +139,7 @@ pub(super) fn assumed(scenario: &Scenario) -> Vec<String> {
     if scenario.clock.is_empty() {
         assumed.push("all clocks are right until a fault changes them".to_owned());
     }
+    assumed.extend(validity(scenario));
     for clock in &scenario.clock {
         let host = &clock.host;
         if clock.offset.as_nanos() != 0 {

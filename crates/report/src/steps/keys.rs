@@ -53,6 +53,9 @@ fn set(teller: &mut Teller<'_>, mark: Mark, set: &Set) {
         How::Overwrite if foreign => {
             (EFFECT, format!("gives the key of {owner} to {client} {until}"))
         }
+        How::Create if reading.hold(set.by).is_none() && reading.is_on_several(set.lock) => {
+            (DETAIL, format!("grants its key to {client} {until}, who gets no majority"))
+        }
         How::Create | How::Overwrite if reading.hold(set.by).is_none() => {
             (TURN, format!("sets the key for {client} {until}, but {client} never learns of it"))
         }

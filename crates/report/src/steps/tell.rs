@@ -1,6 +1,6 @@
 //! One sentence for each event that a reader should know of.
 
-use fencepost_history::{GrantId, Instant, LockId, ThreadId, What};
+use fencepost_history::{GrantId, Instant, LockId, Moment, ThreadId, What};
 
 use super::{Exchange, Step, accesses, keys};
 use crate::Story;
@@ -115,17 +115,28 @@ impl<'a> Teller<'a> {
                 self.acquired(mark, thread, grant, lock);
             }
             What::Refused { thread, lock, .. } => {
-                let weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
-                let lock = names.lock(lock);
-                let text = format!("finds lock \"{lock}\" taken");
+                let mut weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
+                if self.is_late(event, thread) {
+                    weight = TURN;
+                }
+                let text = if self.reading.is_on_several(lock) {
+                    self.fails(event, thread, names.lock(lock), true)
+                } else {
+                    format!("finds lock \"{}\" taken", names.lock(lock))
+                };
                 self.say_of(mark, thread, weight, text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireUnknown { thread, lock, .. } => {
-                let lock = names.lock(lock);
-                let text =
-                    format!("gets no answer: it does not know whether it has lock \"{lock}\"");
-                self.say_of(mark, thread, TURN, text);
+                let is_one_of_many = self.reading.is_on_several(lock);
+                let text = if is_one_of_many {
+                    self.fails(event, thread, names.lock(lock), false)
+                } else {
+                    let lock = names.lock(lock);
+                    format!("gets no answer: it does not know whether it has lock \"{lock}\"")
+                };
+                let weight = if is_one_of_many { PLAIN } else { TURN };
+                self.say_of(mark, thread, weight, text);
                 self.unfold(self.attempt(thread, event));
             }
             What::AcquireAbandoned { thread, lock } => {
@@ -153,11 +164,14 @@ impl<'a> Teller<'a> {
             .collect();
         let lock = self.reading.history.names.lock(lock);
         let mut text = format!("gets lock \"{lock}\"");
-        if let [key] = keys[..] {
-            text += &format!(" from {}", self.reading.server_name(key.server));
-        } else if !keys.is_empty() {
-            text += &format!(" from {} servers", keys.len());
+        let mut servers: Vec<_> = keys.iter().map(|key| key.server).collect();
+        servers.sort_unstable();
+        let servers: Vec<_> =
+            servers.into_iter().map(|server| self.reading.server_name(server)).collect();
+        if !servers.is_empty() {
+            text += &format!(" from {}", list(&servers));
         }
+        text += &self.quorum_of(hold.lock);
         if let Some(token) = hold.token.number() {
             text += &format!(", token {token}");
         }
@@ -172,6 +186,35 @@ impl<'a> Teller<'a> {
         let weight = if self.matters(grant) { TURN } else { USUAL };
         self.say_of(mark, thread, weight, text);
         self.unfold(self.attempt(thread, mark.event));
+    }
+
+    /// Says how many servers decide, where several do.
+    fn quorum_of(&self, lock: LockId) -> String {
+        if !self.reading.is_on_several(lock) {
+            return String::new();
+        }
+        let rules = &self.reading.history.names.rules[lock.index()];
+        format!(" (it takes {} of {})", rules.quorum, rules.servers.len())
+    }
+
+    /// Returns whether a refusal is the client's own, which has looked at its clock too late.
+    fn is_late(&self, event: usize, thread: ThreadId) -> bool {
+        let before = event.checked_sub(1).map(|before| self.reading.history.events[before].what);
+        matches!(
+            before,
+            Some(What::Passed { thread: by, moment: Moment::TooLate, .. }) if by == thread
+        )
+    }
+
+    /// Says how an attempt ended, where several servers decide.
+    fn fails(&self, event: usize, thread: ThreadId, lock: &str, is_refused: bool) -> String {
+        if self.is_late(event, thread) {
+            format!("has a majority for lock \"{lock}\", but too late: its time is as good as over")
+        } else if is_refused {
+            format!("gets no majority for lock \"{lock}\"")
+        } else {
+            format!("gets too few answers to have lock \"{lock}\"")
+        }
     }
 
     fn releases(&mut self, mark: Mark, grant: GrantId) {
