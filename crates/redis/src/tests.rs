@@ -2,6 +2,7 @@
 
 mod bytes;
 mod model;
+mod stream;
 
 use proptest::prelude::*;
 

@@ -1,5 +1,7 @@
 //! What is there after a crash, by mode and by fault.
 
+use proptest::prelude::*;
+
 use super::{Disk, Flush, Fsync, Persistence, SavePoint, Saving};
 use crate::{Command, Engine, KeyId, Value};
 
@@ -374,4 +376,113 @@ fn a_start_takes_as_long_as_was_measured() {
     assert_eq!(loaded(false, 0).micros(0), 20_000);
     assert_eq!(loaded(false, 0).micros(1_000_000), 720_000);
     assert_eq!(loaded(true, 1_000_000).micros(10), 1_920_000);
+}
+
+/// A group of writes, as a naive model follows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Memory,
+    Kernel,
+    Platter,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Write,
+    EndTurn(u64),
+    EndFsync,
+    WriteBack,
+    Fold,
+    Kill,
+    LosePower(usize),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => Just(Event::Write),
+        6 => (0..1_500u64).prop_map(Event::EndTurn),
+        3 => Just(Event::EndFsync),
+        1 => Just(Event::WriteBack),
+        1 => Just(Event::Fold),
+        1 => Just(Event::Kill),
+        1 => (0..4usize).prop_map(Event::LosePower),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_found_is_what_the_naive_model_kept(
+        fsync in prop_oneof![Just(Fsync::Always), Just(Fsync::EverySecond), Just(Fsync::Never)],
+        events in prop::collection::vec(event(), 1..80),
+    ) {
+        let mut server = Server::with(fsync);
+        let mut places: Vec<Place> = Vec::new();
+        let mut syncing = 0;
+        let mut postponed: Option<u64> = None;
+        for event in events {
+            match event {
+                Event::Write => {
+                    server.run(Command::IncrBy { key: A, by: 1 });
+                    places.push(Place::Memory);
+                }
+                Event::EndTurn(millis) => {
+                    server.pass(millis);
+                    let flush = server.disk.turn_ended(server.now);
+                    let has_new = places.contains(&Place::Memory);
+                    prop_assert!(fsync != Fsync::Always || !has_new || flush == Flush::Foreground);
+                    if flush == Flush::Postponed {
+                        let since = *postponed.get_or_insert(server.now);
+                        prop_assert!(server.now - since < 2_000, "held back for too long");
+                        continue;
+                    }
+                    postponed = None;
+                    let new = places.iter_mut().filter(|place| **place == Place::Memory);
+                    new.for_each(|place| *place = Place::Kernel);
+                    if flush != Flush::Done {
+                        syncing = places.len();
+                    }
+                    if fsync == Fsync::Always {
+                        // The whole server waits.
+                        server.disk.fsync_ended();
+                        places.iter_mut().for_each(|place| *place = Place::Platter);
+                    }
+                }
+                Event::EndFsync if server.disk.fsync_runs() => {
+                    server.disk.fsync_ended();
+                    places[..syncing].fill(Place::Platter);
+                }
+                Event::EndFsync => {}
+                Event::WriteBack => {
+                    server.disk.written_back();
+                    let in_kernel = places.iter_mut().filter(|place| **place == Place::Kernel);
+                    in_kernel.for_each(|place| *place = Place::Platter);
+                }
+                Event::Fold => server.disk.fold(),
+                Event::Kill | Event::LosePower(_) => {
+                    let mut kept = usize::MAX;
+                    if let Event::LosePower(survivors) = event {
+                        server.disk.lose_power(survivors);
+                        kept = survivors;
+                    } else {
+                        server.disk.kill();
+                    }
+                    server.restart();
+                    let at_risk = places.iter().filter(|place| **place == Place::Kernel).count();
+                    let safe = places.iter().filter(|place| **place == Place::Platter).count();
+                    let found = safe + at_risk.min(kept);
+                    let place = if kept < usize::MAX { Place::Platter } else { Place::Kernel };
+                    places.truncate(found);
+                    places[safe..].fill(place);
+                    (syncing, postponed) = (0, None);
+                }
+            }
+            let in_memory = places.iter().filter(|place| **place == Place::Memory).count();
+            let in_kernel = places.iter().filter(|place| **place == Place::Kernel).count();
+            prop_assert_eq!(server.disk.in_memory(), in_memory);
+            prop_assert_eq!(server.disk.in_kernel(), in_kernel);
+            prop_assert_eq!(server.number(A), i64::try_from(places.len()).unwrap());
+        }
+    }
 }

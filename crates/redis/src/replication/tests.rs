@@ -2,11 +2,12 @@
 
 mod changing_sides;
 mod lag;
+mod random;
 mod stream;
 
 use std::collections::VecDeque;
 
-use super::{LinkId, Peer, Replication, StreamItem, SyncAnswer};
+use super::{LinkId, Peer, Position, Replication, StreamItem, SyncAnswer};
 use crate::{Command, Engine, KeyId, Role, Value};
 
 /// A wall time at the beginning of a second.
@@ -16,7 +17,7 @@ const FENCE: KeyId = KeyId(1);
 
 /// What travels to a replica.
 enum Parcel {
-    Data(Box<Engine>),
+    Data(Box<Engine>, Position),
     Item(StreamItem<Command>),
 }
 
@@ -139,9 +140,7 @@ impl Servers {
                 replication.transferred(link, *there);
                 let server = &mut self.all[at];
                 server.replication.transfer_begins(wall);
-                server.inbox.push_back(Parcel::Data(Box::new(data)));
-                // The position is known before the data are; nothing else comes in between.
-                server.replication.loaded(position, wall);
+                server.inbox.push_back(Parcel::Data(Box::new(data), position));
             }
             SyncAnswer::NotNow | SyncAnswer::Refused => self.replication(at).refused(wall),
         }
@@ -159,15 +158,16 @@ impl Servers {
             && let Some(parcel) = self.all[at].inbox.pop_front()
         {
             let Server { engine, replication, wall, .. } = &mut self.all[at];
-            let mut asked = None;
-            match parcel {
-                Parcel::Data(data) => engine.copy_data_from(&data),
-                Parcel::Item(item) => {
-                    asked = replication.receive(item, *wall, |write| {
-                        engine.apply(write);
-                    });
+            let asked = match parcel {
+                Parcel::Data(data, position) => {
+                    engine.copy_data_from(&data);
+                    replication.loaded(position, *wall);
+                    Some(position.offset)
                 }
-            }
+                Parcel::Item(item) => replication.receive(item, *wall, |write| {
+                    engine.apply(write);
+                }),
+            };
             if asked.is_some() {
                 self.acknowledge(at);
             }
