@@ -70,7 +70,7 @@ pub use fencepost_locks::{
 };
 pub use fencepost_report::{self as report, Story, Verdict};
 pub use fencepost_services as services;
-pub use fencepost_sim::{FaultKind, Stop};
+pub use fencepost_sim::{FaultKind, Round, Stop, Votes};
 pub use fencepost_testbed::{
     Brief, BuildError, Judgement, Recorded, RunError, Testbed, judge,
     scenario::{self, Scenario},

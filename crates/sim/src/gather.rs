@@ -120,33 +120,43 @@ impl<S: Services> Gather<'_, S> {
         true
     }
 
-    /// Counts the answers that have come.
+    /// Counts the answers that have come; returns who has timed out.
     #[inline]
-    fn count(&mut self) {
-        let thread = self.client.thread;
+    fn count(&mut self) -> u32 {
         let world = &mut self.client.core.borrow_mut().world;
-        let mut left = self.open;
+        let state = &mut world.threads[self.client.thread.index()];
+        let (mut left, mut late, mut closed) = (self.open, 0, 0);
         while left != 0 {
             let place = left.trailing_zeros();
             left &= left - 1;
             let slot = self.slots[place as usize];
-            let op = world.threads[thread.index()].op(slot);
-            let call = op.call;
+            let op = state.op(slot);
             match op.state {
                 OpState::Waiting => continue,
                 OpState::Replied => {
-                    let reply = op.reply.expect("a reply stays where it was sent to");
-                    let answers = if (self.is_yes)(&reply) {
-                        &mut self.votes.yes
-                    } else {
-                        &mut self.votes.no
-                    };
-                    *answers |= 1 << place;
+                    let reply = op.reply.as_ref().expect("a reply stays where it was sent to");
+                    let is_yes = u32::from((self.is_yes)(reply));
+                    self.votes.yes |= is_yes << place;
+                    self.votes.no |= (1 - is_yes) << place;
                 }
-                OpState::TimerFired => world.mention(What::GivenUp { call }),
+                OpState::TimerFired => late |= 1 << place,
             }
             self.open &= !(1 << place);
-            world.threads[thread.index()].close(slot);
+            closed |= 1 << slot;
+        }
+        state.close_some(closed);
+        late
+    }
+
+    /// Tells a reader which calls are given up.
+    #[cold]
+    fn give_up(&self, late: u32) {
+        let world = &mut self.client.core.borrow_mut().world;
+        for (place, &slot) in self.slots.iter().enumerate() {
+            if late & 1 << place != 0 {
+                let call = world.threads[self.client.thread.index()].op(slot).call;
+                world.mention(What::GivenUp { call });
+            }
         }
     }
 
@@ -175,7 +185,10 @@ where
                 return Poll::Pending;
             }
         }
-        self.count();
+        let late = self.count();
+        if late != 0 {
+            self.give_up(late);
+        }
         if self.is_decided() { Poll::Ready(self.votes) } else { Poll::Pending }
     }
 }

@@ -96,6 +96,13 @@ impl<R: Copy> Thread<R> {
         self.together &= !(1 << slot);
     }
 
+    /// Gives several slots back.
+    #[inline(always)]
+    pub(crate) const fn close_some(&mut self, slots: u32) {
+        self.used &= !slots;
+        self.together &= !slots;
+    }
+
     /// Gives all slots back: what was under way is lost.
     pub(crate) const fn close_all(&mut self) {
         self.used = 0;

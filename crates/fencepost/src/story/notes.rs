@@ -124,8 +124,8 @@ fn validity(scenario: &Scenario) -> Option<String> {
         None => "clients do not look at how much is left",
     };
     Some(format!(
-        "{} of {servers} servers have to grant the lock; it is for {} less {} for clocks that drift; \
-         {looks}",
+        "{} of {servers} servers have to grant the lock; it is for {} less {} for clocks that \
+         drift; {looks}",
         rules.quorum?,
         length(ttl),
         length(drift)

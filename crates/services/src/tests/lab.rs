@@ -158,7 +158,7 @@ pub(super) fn world(rules: Rules, sendings: Vec<Sending>) -> Sim<Servers> {
 pub(super) fn world_with(
     rules: Rules,
     sendings: Vec<Sending>,
-    storage: Option<StorageSetup>,
+    storage: Option<&StorageSetup>,
 ) -> Sim<Servers> {
     let mut sim = bare_world_with(rules, storage);
     let client = sim.client(ThreadId(0));
@@ -171,7 +171,7 @@ pub(super) fn bare_world(rules: Rules) -> Sim<Servers> {
     bare_world_with(rules, None)
 }
 
-fn bare_world_with(rules: Rules, storage: Option<StorageSetup>) -> Sim<Servers> {
+fn bare_world_with(rules: Rules, storage: Option<&StorageSetup>) -> Sim<Servers> {
     let server = |name: &str| ServerSetup {
         name: name.to_owned(),
         clock: HostClock::default(),
@@ -205,7 +205,7 @@ fn bare_world_with(rules: Rules, storage: Option<StorageSetup>) -> Sim<Servers> 
         command_time: Duration::from_micros(2),
         script_time: Duration::from_micros(20),
         is_durable,
-        storage: storage.clone(),
+        storage: storage.cloned(),
         load_time: Duration::ZERO,
     };
     let resource = ResourceSetup {

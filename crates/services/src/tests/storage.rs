@@ -10,7 +10,7 @@ const fn setup(policy: Policy, fsync_millis: u64) -> StorageSetup {
 }
 
 /// What is told of the key from the restart on, in a run that is restarted at 10,100 ms for 50.
-fn after(setup: StorageSetup, plan: &str, sendings: Vec<Sending>) -> Vec<(Instant, What)> {
+fn after(setup: &StorageSetup, plan: &str, sendings: Vec<Sending>) -> Vec<(Instant, What)> {
     let mut sim = world_with(Rules::default(), sendings, Some(setup));
     let keys = play(&mut sim, &[plan]).keys();
     keys.into_iter().filter(|(at, _)| *at >= ms(10_100)).collect()
@@ -27,7 +27,7 @@ fn taken_at(millis: u64) -> Vec<Sending> {
 
 /// Whether the key was lost, so that the second one got it.
 fn is_lost(policy: Policy, fsync_millis: u64, plan: &str, millis: u64) -> bool {
-    let told = after(setup(policy, fsync_millis), plan, taken_at(millis));
+    let told = after(&setup(policy, fsync_millis), plan, taken_at(millis));
     let gone = What::KeyGone {
         server: VOLATILE,
         lock: super::node::LOCK_ID,
@@ -51,7 +51,7 @@ fn everysec_loses_at_a_kill_what_it_kept_while_an_fsync_ran() {
     let lost = |first: u64, second: u64| {
         let mut sendings = vec![send(first, 9, Command::IncrBy { key: COUNTER, by: 1 })];
         sendings.extend(taken_at(second));
-        !after(setup(Policy::EverySecond, 300), KILL, sendings).is_empty()
+        !after(&setup(Policy::EverySecond, 300), KILL, sendings).is_empty()
     };
     assert!(lost(10_000, 10_050), "answered, and only in the server's memory");
     assert!(!lost(9_000, 9_500), "handed to the kernel when the fsync was over");
@@ -66,7 +66,7 @@ fn everysec_loses_the_last_second_when_the_power_fails() {
     assert!(!lost(10_000), "the first write of a second is synced at once");
     let mut early = vec![send(10_000, 9, Command::IncrBy { key: COUNTER, by: 1 })];
     early.extend(taken_at(10_050));
-    assert!(!after(setup(Policy::EverySecond, 0), POWER, early).is_empty());
+    assert!(!after(&setup(Policy::EverySecond, 0), POWER, early).is_empty());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn snapshots_lose_what_came_after_the_last_one() {
     assert!(!is_lost(points(), 0, KILL, 1_000), "saved at 5,000");
     let mut later = vec![send(6_000, 9, Command::IncrBy { key: COUNTER, by: 1 })];
     later.extend(taken_at(8_000));
-    assert!(!after(setup(points(), 0), KILL, later).is_empty(), "saved at 6,000, and not again");
+    assert!(!after(&setup(points(), 0), KILL, later).is_empty(), "saved at 6,000, and not again");
     assert!(is_lost(Policy::Snapshots(Vec::new()), 0, KILL, 1_000), "one change in an hour");
     assert!(!is_lost(points(), 0, POWER, 1_000), "a snapshot is on the disk");
 }
@@ -94,7 +94,7 @@ fn an_older_key_may_come_back_with_its_owner() {
     let release = Command::Del { key: LOCK };
     let sendings =
         vec![send(1_000, 1, acquire(30_000, 1)), send(9_000, 1, release), send(10_500, 3, GET)];
-    let told = after(setup(policy, 0), KILL, sendings);
+    let told = after(&setup(policy, 0), KILL, sendings);
     let back = What::KeySet {
         server: VOLATILE,
         lock: super::node::LOCK_ID,
@@ -110,7 +110,7 @@ fn an_older_key_may_come_back_with_its_owner() {
 #[test]
 fn every_run_begins_with_an_empty_disk() {
     let setup = setup(Policy::Snapshots(vec![(5, 1)]), 0);
-    let mut sim = world_with(Rules::default(), taken_at(1_000), Some(setup));
+    let mut sim = world_with(Rules::default(), taken_at(1_000), Some(&setup));
     let first = play(&mut sim, &[KILL]).keys();
     assert_eq!(play(&mut sim, &[KILL]).keys(), first);
 }

@@ -169,6 +169,7 @@ fn restarts_alone_break_nothing_if_each_takes_longer_than_the_longest_lock() {
 }
 
 #[test]
+#[expect(clippy::wildcard_enum_match_arm, reason = "only keys that are set are looked at")]
 fn a_restart_answers_loading_until_the_data_is_there() {
     let mut testbed = testbed(
         r#"
