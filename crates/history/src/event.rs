@@ -262,6 +262,36 @@ pub enum What {
         /// Until when.
         until: Instant,
     },
+    /// A master's stream to a replica is held back for a while.
+    StreamStalled {
+        /// The master.
+        server: ServerId,
+        /// The replica.
+        peer: ServerId,
+        /// Until when.
+        until: Instant,
+    },
+    /// A server answers with an error for a while.
+    Refusing {
+        /// The server.
+        server: ServerId,
+        /// Until when.
+        until: Instant,
+    },
+    /// Enough sentinels hold a master for down.
+    Doubted {
+        /// The sentinel that acts on it.
+        server: ServerId,
+        /// The master.
+        peer: ServerId,
+    },
+    /// Sentinels tell who is master now.
+    Announced {
+        /// The sentinel that brought it about.
+        server: ServerId,
+        /// The new master.
+        peer: ServerId,
+    },
     /// An outsider's command or an operator's hand changed a server.
     Outsider {
         /// The server.
@@ -456,6 +486,12 @@ impl What {
             Self::Healed => (head(39, 0, 0), 0),
             Self::ServerRate { server, rate } => (head(40, 0, server.0), rate.cast_unsigned()),
             Self::ProcessRate { process, rate } => (head(41, 0, process.0), rate.cast_unsigned()),
+            Self::StreamStalled { server, peer, until } => {
+                (head(42, peer.0.into(), server.0), until.as_nanos())
+            }
+            Self::Refusing { server, until } => (head(43, 0, server.0), until.as_nanos()),
+            Self::Doubted { server, peer } => (head(44, peer.0.into(), server.0), 0),
+            Self::Announced { server, peer } => (head(45, peer.0.into(), server.0), 0),
             Self::Sent { call, thread, server, arrives } => {
                 (head(50, call.0, server.0) ^ (u64::from(thread.0) << 48), arrives.as_nanos())
             }

@@ -48,6 +48,8 @@ moments! {
     ValidityChecked = "validity-checked",
     /// Enough servers granted the lock, but too little of its life was left.
     TooLate = "too-late",
+    /// The key is set, and a `WAIT` of its own for replicas has been sent.
+    CopiesAsked = "copies-asked",
     /// The attempt was refused.
     Refused = "refused",
     /// The key is set and its expiry still to be sent, in strategies that take two commands.

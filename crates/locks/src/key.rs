@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 
 use fencepost_history::{Duration, GrantId, Moment, ServerId, Token, WallTime};
 use fencepost_services::{
-    Client, Command, ExpireCondition, ExpireUnit, KeyId, RedisReply, RedisRequest, Reply, Request,
-    Servers, Value,
+    Client, Command, ErrorCode, ExpireCondition, ExpireUnit, KeyId, RedisReply, RedisRequest,
+    Reply, Request, Servers, Value, Wait,
 };
-use fencepost_sim::{TimedOut, WithinCall};
+use fencepost_sim::WithinCall;
 
 use crate::{Attempt, Grant, Renewal};
 
@@ -68,18 +68,71 @@ pub enum LeaseClock {
 }
 
 /// A command and its reply; nothing if none comes in time.
-struct Ask<'a>(WithinCall<'a, Servers>);
+struct Ask<'a> {
+    call: WithinCall<'a, Servers>,
+    /// What is awaited in its place if the client has to find the server first.
+    routed: Option<Routed<'a>>,
+}
+
+type Routed<'a> = Pin<Box<dyn Future<Output = Option<Reply>> + 'a>>;
 
 impl Future for Ask<'_> {
     type Output = Option<RedisReply>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context).map(|answer| match answer {
-            Ok(Reply::Redis(reply)) => Some(reply),
-            Ok(Reply::Access { .. }) | Err(TimedOut) => None,
+        let answer = match &mut self.routed {
+            None => Pin::new(&mut self.call).poll(context).map(Result::ok),
+            Some(routed) => routed.as_mut().poll(context),
+        };
+        answer.map(|answer| match answer {
+            Some(Reply::Redis(reply)) => Some(reply),
+            Some(Reply::Access { .. } | Reply::Waited { .. } | Reply::Master(_)) | None => None,
         })
     }
+}
+
+/// Where a client sends its commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// To the lock's node, always.
+    #[default]
+    Fixed,
+    /// To whoever has the address that the lock's node has at first.
+    Address,
+    /// To the master, as sentinels tell it. Whoever is refused as at a replica asks anew.
+    Sentinels {
+        /// The first sentinel; the others follow it.
+        first: ServerId,
+        /// How many there are.
+        count: u16,
+        /// Whether a client also asks anew when no reply comes, as those do that drop a connection
+        /// then and make it anew; the others wait until they are told.
+        asks_after_timeout: bool,
+    },
+}
+
+/// How a client makes sure that replicas have its lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Copying {
+    /// `WAIT`, with zero replicas if there is none.
+    pub wait: Wait,
+    /// When it is sent.
+    pub sent: WaitSent,
+    /// Whether an acquisition that too few replicas have counts all the same.
+    pub goes_on: bool,
+}
+
+/// When `WAIT` is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitSent {
+    /// In one message with the command.
+    #[default]
+    Together,
+    /// As the next command of the same connection.
+    Afterwards,
+    /// On another connection of a pool, where it waits for nothing.
+    Elsewhere,
 }
 
 /// A lock on one key of one Redis node.
@@ -111,6 +164,10 @@ pub struct KeyLock {
     pub clock: LeaseClock,
     /// Whether the client ever compares its clock with the lock's end.
     pub checks_clock: bool,
+    /// Where commands go.
+    pub route: Route,
+    /// Whether an acquisition waits for replicas.
+    pub copying: Copying,
 }
 
 impl KeyLock {
@@ -139,7 +196,90 @@ impl KeyLock {
         sent: Moment,
     ) -> impl Future<Output = Option<RedisReply>> + use<'a> {
         let request = Request::Redis(RedisRequest { command, by });
-        Ask(client.call(self.node, request).marking(sent).within(self.request_timeout))
+        let call = client.call(self.node, request).marking(sent).within(self.request_timeout);
+        let routed = match self.route {
+            Route::Fixed => None,
+            Route::Address | Route::Sentinels { .. } => {
+                let lock = *self;
+                let routed: Routed<'a> =
+                    Box::pin(async move { lock.call(client, request, sent).await });
+                Some(routed)
+            }
+        };
+        Ask { call, routed }
+    }
+
+    /// Sends a request to where commands go and waits for its reply.
+    #[inline]
+    async fn call(&self, client: &Client, request: Request, sent: Moment) -> Option<Reply> {
+        let node = match self.route {
+            Route::Fixed => self.node,
+            Route::Address | Route::Sentinels { .. } => self.find(client).await?,
+        };
+        let call = client.call(node, request).marking(sent).within(self.request_timeout);
+        let reply = call.await.ok();
+        if let Route::Sentinels { asks_after_timeout, .. } = self.route {
+            let doubts = match reply {
+                Some(Reply::Redis(RedisReply::Error(code))) => {
+                    matches!(code, ErrorCode::ReadOnly | ErrorCode::Unblocked)
+                }
+                Some(_) => false,
+                None => asks_after_timeout,
+            };
+            if doubts && client.recall() == u32::from(node.0) + 1 {
+                client.remember(0);
+            }
+        }
+        reply
+    }
+
+    /// Finds the server that commands go to; nothing if no sentinel answers.
+    async fn find(&self, client: &Client) -> Option<ServerId> {
+        let known = client.recall().checked_sub(1).and_then(|server| u16::try_from(server).ok());
+        if let Some(server) = known {
+            return Some(ServerId(server));
+        }
+        let Route::Sentinels { first, count, .. } = self.route else {
+            return Some(self.node);
+        };
+        for place in 0..count {
+            let call = client.call(ServerId(first.0 + place), Request::AskMaster);
+            if let Ok(Reply::Master(server)) = call.within(self.request_timeout).await {
+                client.remember(u32::from(server.0) + 1);
+                return Some(server);
+            }
+        }
+        None
+    }
+
+    /// Sends a command that takes the lock and waits for replicas; says whether enough have it.
+    pub async fn ask_for_copies(
+        &self,
+        client: &Client,
+        by: GrantId,
+        command: Command,
+        sent: Moment,
+    ) -> Option<(RedisReply, bool)> {
+        let Copying { wait, sent: when, goes_on } = self.copying;
+        if when == WaitSent::Together {
+            let request = Request::RedisThenWait(RedisRequest { command, by }, wait);
+            return match self.call(client, request, sent).await? {
+                Reply::Waited { reply, replicas } => {
+                    Some((reply, goes_on || replicas >= wait.replicas))
+                }
+                Reply::Redis(reply) => Some((reply, true)),
+                Reply::Access { .. } | Reply::Master(_) => None,
+            };
+        }
+        let reply = self.ask(client, by, command, sent).await?;
+        if matches!(reply, RedisReply::Nil | RedisReply::Error(_)) {
+            return Some((reply, true));
+        }
+        let request = Request::Wait { wait, is_fresh: when == WaitSent::Elsewhere };
+        let answer = self.call(client, request, Moment::CopiesAsked).await;
+        let has_enough = matches!(answer, Some(Reply::Waited { replicas, .. })
+            if replicas >= wait.replicas);
+        Some((reply, goes_on || has_enough))
     }
 
     /// Reads the clock by which the client knows when its lock ends.
@@ -195,7 +335,13 @@ impl KeyLock {
             Release::None | Release::Del | Release::GetThenDel => Command::Del { key: self.key },
         };
         let request = Request::Redis(RedisRequest { command, by: grant.id });
-        client.send(self.node, request).await;
+        let node = match self.route {
+            Route::Fixed => Some(self.node),
+            Route::Address | Route::Sentinels { .. } => self.find(client).await,
+        };
+        if let Some(node) = node {
+            client.send(node, request).await;
+        }
     }
 
     pub(crate) async fn give_back(&self, client: &Client, grant: &Grant) {
@@ -215,7 +361,8 @@ impl KeyLock {
             }
         };
         let answer = self.ask(client, grant.id, command, Moment::ReleaseSent).await;
-        if answer.is_none() && self.retries_release {
+        let is_refused = answer == Some(RedisReply::Error(ErrorCode::ReadOnly));
+        if (answer.is_none() || is_refused) && self.retries_release {
             self.ask(client, grant.id, command, Moment::ReleaseSent).await;
         }
     }

@@ -15,8 +15,8 @@ mod strategy;
 mod tests;
 
 pub use grant::{AcquireError, Attempt, Grant, Identity, Renewal};
-pub use key::{KeyLock, LeaseClock, Release, TokenSource, ValueSource};
+pub use key::{Copying, KeyLock, LeaseClock, Release, Route, TokenSource, ValueSource, WaitSent};
 pub use strategies::{Contact, Entry, LIST, Missing, Quorum, Redlock, SetNx, SetNxExpire, SetNxPx};
 pub use strategy::LockStrategy;
 
-pub use fencepost_services::Client;
+pub use fencepost_services::{Client, Wait};

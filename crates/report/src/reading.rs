@@ -211,6 +211,48 @@ impl<'h> Reading<'h> {
         }
     }
 
+    /// Returns who is cut off from whom at an event that is the first of its kind for that machine
+    /// at its instant.
+    pub(crate) fn cut_off(&self, event: usize) -> Option<(Actor, Vec<String>)> {
+        let cut = |what: &What| match *what {
+            What::LinkCut { process, server, .. } => {
+                Some((Actor::Process(process), self.server_name(server)))
+            }
+            What::PeersCut { server, peer, .. } => {
+                Some((Actor::Server(server), self.server_name(peer)))
+            }
+            _ => None,
+        };
+        let events = &self.history.events;
+        let (actor, _) = cut(&events[event].what)?;
+        let now = events[event].at;
+        let mine = |what: &What| cut(what).filter(|(who, _)| *who == actor);
+        let mut before = events[..event].iter().rev().take_while(|event| event.at == now);
+        if before.any(|event| mine(&event.what).is_some()) {
+            return None;
+        }
+        let after = events[event..].iter().take_while(|event| event.at == now);
+        Some((actor, after.filter_map(|event| Some(mine(&event.what)?.1)).collect()))
+    }
+
+    /// Returns whether a server only copies another one's key of a lock at an event.
+    pub(crate) fn is_copy(&self, server: ServerId, lock: LockId, event: usize) -> bool {
+        let Some(rules) = self.history.names.rules.get(lock.index()) else {
+            return false;
+        };
+        if rules.independent || rules.servers.len() < 2 {
+            return false;
+        }
+        // Whoever was promoted or demoted last is what that made it; else the first is master.
+        let before = self.history.events[..event].iter().rev();
+        let change = before.into_iter().find_map(|event| match event.what {
+            What::Promoted { server: who } if who == server => Some(false),
+            What::Demoted { server: who } if who == server => Some(true),
+            _ => None,
+        });
+        change.unwrap_or(rules.servers.first() != Some(&server))
+    }
+
     /// Returns the process that a grant belongs to.
     pub(crate) fn process(&self, grant: GrantId) -> Option<ProcessId> {
         let thread = self.holders.get(&grant)?;
@@ -290,6 +332,10 @@ impl<'h> Reading<'h> {
             | What::ServerClock { server, .. }
             | What::ServerRate { server, .. }
             | What::PeersCut { server, .. }
+            | What::StreamStalled { server, .. }
+            | What::Refusing { server, .. }
+            | What::Doubted { server, .. }
+            | What::Announced { server, .. }
             | What::Outsider { server }
             | What::Applied { server, .. }
             | What::Replied { server, .. }

@@ -1,4 +1,4 @@
-//! Simulated servers: Redis nodes and the protected resource.
+//! Simulated servers: Redis nodes, their replication and sentinels, and the protected resource.
 //!
 //! [`Servers`] is the one plain-data value that answers all requests of a simulation. It keeps what
 //! the engines must not know: which grant's command made a key, so that checkers never compare
@@ -8,8 +8,11 @@
 //! alone. This crate deliberately knows no strategy, no scenario file and no verdict.
 
 mod node;
+mod operate;
 mod operation;
+mod replication;
 mod resource;
+mod sentinel;
 mod servers;
 mod storage;
 
@@ -22,7 +25,9 @@ pub use fencepost_redis::{
 };
 pub use node::{LockKey, NodeSetup, RedisNode};
 pub use operation::Operation;
+pub use replication::{Message, ReplicaSetup, ReplicationSetup, Wait};
 pub use resource::{Accept, AccessRequest, Fencing, Path, Resource, ResourceSetup};
+pub use sentinel::SentinelSetup;
 pub use servers::{RedisRequest, Reply, Request, Servers, ServersSetup};
 pub use storage::{Policy, StorageSetup};
 

@@ -1,10 +1,11 @@
 //! A Redis node: an engine, and the ghost state of who owns its lock keys.
 
 use fencepost_history::{Duration, GrantId, How, Instant, LockId, ServerId, WallTime, What};
-use fencepost_redis::{Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome};
+use fencepost_redis::{Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome, Role};
 use fencepost_sim::{CallRef, ServerContext};
 
 use crate::Servers;
+use crate::replication::Update;
 use crate::servers::{RedisRequest, Reply};
 use crate::storage::{Storage, StorageSetup};
 
@@ -52,9 +53,18 @@ pub struct RedisNode {
     is_watched: bool,
     /// Until when it loads its data.
     loads_until: Instant,
+    /// The error that it answers with, and until when.
+    refusal: Option<(ErrorCode, Instant)>,
 }
 
 const NO_LOCK: u16 = u16::MAX;
+
+/// A copy of all data of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    engine: Engine,
+    owners: Vec<GrantId>,
+}
 
 impl RedisNode {
     pub(crate) fn new(setup: NodeSetup) -> Self {
@@ -70,6 +80,7 @@ impl RedisNode {
             is_watched: setup.storage.is_some(),
             engine,
             owners: vec![GrantId::NONE; setup.locks.len()],
+            refusal: None,
             places,
             setup,
         }
@@ -83,6 +94,7 @@ impl RedisNode {
         if let Some(storage) = &mut self.storage {
             storage.reset();
         }
+        self.refusal = None;
     }
 
     pub(crate) const fn names(&self) -> &Names {
@@ -96,10 +108,55 @@ impl RedisNode {
         request: &RedisRequest,
         cx: &mut ServerContext<'_, Servers>,
     ) {
-        let reply = self.execute(&request.command, request.by, cx);
-        let is_script = request.command.is_script();
-        let cost = if is_script { self.setup.script_time } else { self.setup.command_time };
-        cx.reply(call, Reply::Redis(reply), cost);
+        let outcome = self.execute(&request.command, request.by, cx);
+        cx.reply(call, Reply::Redis(outcome.reply), self.cost(&request.command));
+    }
+
+    /// Lets the node answer with an error until an instant.
+    pub(crate) const fn refuse(&mut self, error: ErrorCode, until: Instant) {
+        self.refusal = Some((error, until));
+        self.is_watched = true;
+    }
+
+    /// Returns the error that a command gets in the place of being executed: while a node loads its
+    /// data every one, else the writes.
+    fn refusal(&self, command: &Command, cx: &ServerContext<'_, Servers>) -> Option<ErrorCode> {
+        if self.loads_until > cx.now() {
+            return Some(ErrorCode::Loading);
+        }
+        let (code, until) = self.refusal?;
+        let is_over = until <= cx.now() || cx.is_healed();
+        let is_meant = code == ErrorCode::Loading || command.is_write();
+        (is_meant && !is_over).then_some(code)
+    }
+
+    /// Throws a key out to make room.
+    pub(crate) fn evict(&mut self, key: KeyId, cx: &mut ServerContext<'_, Servers>) -> Outcome {
+        let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
+        let outcome = self.engine.execute(&Command::Del { key }, now_ms);
+        let place = self.places.get(key.0 as usize).copied().unwrap_or(NO_LOCK);
+        if place != NO_LOCK && (outcome.change != Change::None || outcome.expired) {
+            let (server, lock) = (self.setup.server, self.setup.locks[usize::from(place)].lock);
+            let owner = std::mem::take(&mut self.owners[usize::from(place)]);
+            let (by, how) = (GrantId::NONE, How::Lose);
+            cx.emit(What::KeyGone { server, lock, by, owner, how });
+        }
+        if let Some(storage) = &mut self.storage {
+            storage.catch_up(cx);
+            storage.write(&Command::Del { key }, &outcome, GrantId::NONE, cx);
+        }
+        outcome
+    }
+
+    /// Returns how long a command takes that is no script.
+    pub(crate) const fn command_time(&self) -> Duration {
+        self.setup.command_time
+    }
+
+    /// Returns how long a command takes.
+    #[inline(always)]
+    pub(crate) const fn cost(&self, command: &Command) -> Duration {
+        if command.is_script() { self.setup.script_time } else { self.setup.command_time }
     }
 
     /// Executes a command of a grant, or of an outsider.
@@ -109,11 +166,11 @@ impl RedisNode {
         command: &Command,
         by: GrantId,
         cx: &mut ServerContext<'_, Servers>,
-    ) -> fencepost_redis::Reply {
+    ) -> Outcome {
         if self.is_watched {
             return self.execute_watched(command, by, cx);
         }
-        self.carry_out(command, by, cx).reply
+        self.carry_out(command, by, cx)
     }
 
     /// Executes a command where a disk takes it, or refuses it while the data is loaded.
@@ -123,12 +180,14 @@ impl RedisNode {
         command: &Command,
         by: GrantId,
         cx: &mut ServerContext<'_, Servers>,
-    ) -> fencepost_redis::Reply {
-        if self.loads_until > cx.now() {
-            return fencepost_redis::Reply::Error(ErrorCode::Loading);
+    ) -> Outcome {
+        if let Some(code) = self.refusal(command, cx) {
+            let reply = fencepost_redis::Reply::Error(code);
+            let change = Change::None;
+            return Outcome { reply, change, expired: false, counter_expired: false };
         }
         let Some(mut storage) = self.storage.take() else {
-            return self.carry_out(command, by, cx).reply;
+            return self.carry_out(command, by, cx);
         };
         storage.catch_up(cx);
         let outcome = self.carry_out(command, by, cx);
@@ -136,7 +195,7 @@ impl RedisNode {
         let owner = place.and_then(|place| self.owners.get(usize::from(*place)));
         storage.write(command, &outcome, owner.copied().unwrap_or(GrantId::NONE), cx);
         self.storage = Some(storage);
-        outcome.reply
+        outcome
     }
 
     #[inline(always)]
@@ -208,6 +267,86 @@ impl RedisNode {
             let wall = WallTime::from_nanos(first_dead.saturating_mul(1_000_000));
             cx.instant_of(self.setup.server, wall)
         })
+    }
+
+    /// Hands over what a command did as writes of the replication stream, and whose keys they are.
+    pub(crate) fn propagate(
+        &self,
+        command: &Command,
+        outcome: &Outcome,
+        cx: &ServerContext<'_, Servers>,
+        mut send: impl FnMut(Update),
+    ) {
+        let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
+        let changed = outcome.change != Change::None || outcome.expired;
+        if !changed && !matches!(command, Command::FlushAll) {
+            return;
+        }
+        command.propagate(outcome, now_ms, |command| {
+            let key = command.key().map_or(usize::MAX, |key| key.0 as usize);
+            let place = self.places.get(key).copied().unwrap_or(NO_LOCK);
+            let owner = self.owners.get(usize::from(place)).copied().unwrap_or(GrantId::NONE);
+            send(Update { command, owner });
+        });
+    }
+
+    /// Carries out a write of the replication stream.
+    pub(crate) fn apply(&mut self, update: &Update, cx: &mut ServerContext<'_, Servers>) {
+        let change = self.engine.apply(&update.command).change;
+        let Some(key) = update.command.key() else {
+            self.tell_losses(cx);
+            return;
+        };
+        let place = self.places.get(key.0 as usize).copied().unwrap_or(NO_LOCK);
+        if place == NO_LOCK || change == Change::None {
+            return;
+        }
+        let (server, place) = (self.setup.server, usize::from(place));
+        let lock = self.setup.locks[place].lock;
+        let owner = std::mem::replace(&mut self.owners[place], update.owner);
+        if change == Change::Deleted {
+            let (by, how) = (GrantId::NONE, How::Delete);
+            cx.emit(What::KeyGone { server, lock, by, owner, how });
+        } else {
+            self.tell_restored(place, owner, cx);
+        }
+    }
+
+    /// Tells that a lock's key came over from another copy.
+    fn tell_restored(&self, place: usize, owner: GrantId, cx: &mut ServerContext<'_, Servers>) {
+        let now_ms = cx.wall(self.setup.server).as_nanos() / 1_000_000;
+        let LockKey { lock, key } = self.setup.locks[place];
+        let (server, by) = (self.setup.server, self.owners[place]);
+        let deadline = self.deadline(key, now_ms, cx);
+        let (how, commits) = (How::Restore, false);
+        cx.emit(What::KeySet { server, lock, by, owner, deadline, how, commits });
+    }
+
+    /// Makes the server a master or a replica; its data stays.
+    pub(crate) const fn set_role(&mut self, role: Role) {
+        self.engine.set_role(role);
+    }
+
+    /// Returns a copy of all data, for a replica that cannot go on from where it is.
+    pub(crate) fn copy(&self) -> Snapshot {
+        Snapshot { engine: self.engine.clone(), owners: self.owners.clone() }
+    }
+
+    /// Replaces all data by a copy of another server's.
+    pub(crate) fn load(&mut self, copy: &Snapshot, cx: &mut ServerContext<'_, Servers>) {
+        let server = self.setup.server;
+        cx.emit(What::DataLost { server });
+        self.engine.copy_data_from(&copy.engine);
+        for place in 0..self.setup.locks.len() {
+            let owner = std::mem::replace(&mut self.owners[place], copy.owners[place]);
+            let LockKey { lock, key } = self.setup.locks[place];
+            if self.engine.entry(key, 0).is_some() {
+                self.tell_restored(place, owner, cx);
+            } else if owner != GrantId::NONE {
+                let (by, how) = (GrantId::NONE, How::Lose);
+                cx.emit(What::KeyGone { server, lock, by, owner, how });
+            }
+        }
     }
 
     /// Tells that all lock keys are gone.

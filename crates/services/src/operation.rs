@@ -1,14 +1,58 @@
 //! What outsiders and operators do to servers.
 
-use fencepost_redis::{Command, ExpireCondition, ExpireUnit, Expiry, Names, SetCondition};
+use fencepost_history::{Duration, ProcessId, ServerId};
+use fencepost_redis::{
+    Command, ErrorCode, ExpireCondition, ExpireUnit, Expiry, KeyId, Names, SetCondition,
+};
 
 /// Something done to a server by nobody's client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// An outsider's command at a Redis node.
     Command(Command),
     /// A resource forgets the highest token it has seen.
     ForgetTokens,
+    /// A master dies for good, and an operator promotes a replica some time later.
+    Failover {
+        /// The replica.
+        to: ServerId,
+        /// How long after the master's death it is promoted.
+        after: Duration,
+        /// How long the old master is down; it comes back as a replica.
+        down: Duration,
+    },
+    /// The stream to one replica is held back for a while.
+    StallStream {
+        /// The replica.
+        replica: ServerId,
+        /// For how long.
+        length: Duration,
+    },
+    /// The connection of one replica breaks, and is made anew after a while.
+    CutStream {
+        /// The replica.
+        replica: ServerId,
+        /// For how long.
+        length: Duration,
+    },
+    /// Some machines are cut off from all others.
+    Split {
+        /// The servers among them.
+        servers: Vec<ServerId>,
+        /// The processes among them.
+        processes: Vec<ProcessId>,
+        /// For how long.
+        length: Duration,
+    },
+    /// A Redis node answers with an error for a while.
+    Refuse {
+        /// The error.
+        error: ErrorCode,
+        /// For how long.
+        length: Duration,
+    },
+    /// A Redis node throws a key out to make room.
+    Evict(KeyId),
 }
 
 impl Operation {

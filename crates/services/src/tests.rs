@@ -5,5 +5,8 @@
 mod lab;
 mod node;
 mod operation;
+mod replicas;
+mod replication;
 mod resource;
+mod sentinel;
 mod storage;

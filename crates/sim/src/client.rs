@@ -115,6 +115,22 @@ impl<S: Services> Client<S> {
         GrantId(world.last_grant)
     }
 
+    /// Returns the number that the process's threads remember in common, zero at first; no step
+    /// of its own.
+    #[must_use]
+    pub fn recall(&self) -> u32 {
+        let world = &self.core.borrow().world;
+        let process = world.threads[self.thread.index()].process;
+        world.processes[process.index()].memory
+    }
+
+    /// Lets the process's threads remember a number in common until it dies; no step of its own.
+    pub fn remember(&self, number: u32) {
+        let world = &mut self.core.borrow_mut().world;
+        let process = world.threads[self.thread.index()].process;
+        world.processes[process.index()].memory = number;
+    }
+
     /// Draws a length that the client itself leaves to chance, such as the jitter of a retry; a
     /// run without deviations gets the nominal length. No step of its own.
     #[must_use]

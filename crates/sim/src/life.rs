@@ -20,10 +20,12 @@ impl<S: Services> World<S> {
     }
 
     pub(crate) fn start_process(&mut self, process: ProcessId) {
+        let common_memory = self.common_memory;
         let state = &mut self.processes[process.index()];
         state.is_alive = true;
         state.starts += 1;
         state.lost_calls = self.last_call;
+        state.memory = common_memory;
         state.paused_until = Instant::ZERO;
         let is_restart = state.starts > 1;
         for thread in self.threads_of(process) {

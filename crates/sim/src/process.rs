@@ -22,6 +22,8 @@ pub(crate) struct Process {
     pub(crate) starts: u32,
     /// The last call that its death has lost: all of them while it is dead.
     pub(crate) lost_calls: u32,
+    /// A number that its threads remember in common.
+    pub(crate) memory: u32,
     pub(crate) clock: Clock,
     /// The clock at the start of a run.
     pub(crate) first_clock: Clock,

@@ -9,7 +9,7 @@ use fencepost_history::{CallId, Detail, Event, Instant, Leg, ProcessId, ServerId
 use crate::queue::{Entry, Order};
 use crate::server::ServerContext;
 use crate::ties::Due;
-use crate::world::{Action, Letter, Mail, Said, World};
+use crate::world::{Action, Letter, Mail, Note, Said, World};
 use crate::{Client, Services, Setup, Task};
 
 /// Takes a run's events as they happen.
@@ -447,13 +447,28 @@ impl<S: Services> Core<S> {
             Action::Peer(message) => {
                 let letter = world.peers.get_mut(message);
                 let (from, to) = (letter.from, letter.to);
+                if world.put_off(to, action) {
+                    return Turn::Nobody;
+                }
+                let letter = world.peers.get_mut(message);
                 let payload = letter.payload.take().expect("a message arrives once");
                 world.peers.free(message);
                 if world.servers[to.index()].is_up {
                     services.receive(to, from, &payload, &mut ServerContext { world });
                 }
             }
+            Action::Note(note) => {
+                let Note { old, new, starts } = *world.notes.get(note);
+                world.notes.free(note);
+                let state = &mut world.processes[process.index()];
+                if state.starts == starts && state.memory == old {
+                    state.memory = new;
+                }
+            }
             Action::Wake(wake) => {
+                if world.put_off(server, action) {
+                    return Turn::Nobody;
+                }
                 let (token, epoch) = *world.wakes.get(wake);
                 world.wakes.free(wake);
                 let state = &world.servers[server.index()];

@@ -8,7 +8,7 @@ use crate::process::OpState;
 use crate::queue::{Entry, Order};
 use crate::run::Core;
 use crate::server::{CallRef, NO_SLOT};
-use crate::world::{Action, Letter, PeerLetter, Said, Seat, World};
+use crate::world::{Action, Letter, Note, PeerLetter, Said, Seat, World};
 
 impl<S: Services> World<S> {
     /// Lets the network decide about one message; returns when it arrives,
@@ -133,10 +133,28 @@ impl<S: Services> World<S> {
         }
     }
 
-    pub(crate) fn send_peer(&mut self, from: ServerId, to: ServerId, message: S::Message) {
-        let is_cut = self.peer_cuts.iter().any(|&(one, other, until)| {
-            until > self.now && ((one, other) == (from, to) || (one, other) == (to, from))
+    /// Sends a process a number to remember in the place of another.
+    pub(crate) fn send_note(&mut self, server: ServerId, process: ProcessId, old: u32, new: u32) {
+        let link = link_place(process, server, self.servers.len()) + 1;
+        let at = self.carry(link, self.now);
+        if at == Instant::NEVER {
+            return;
+        }
+        let starts = self.processes[process.index()].starts;
+        let note = self.notes.put(Note { old, new, starts });
+        let order = Order::reply(process.0, 0);
+        self.queue.push(Entry { at, order, action: Action::Note(note) });
+    }
+
+    pub(crate) fn peers_cut_until(&self, server: ServerId, peer: ServerId) -> Instant {
+        let cuts = self.peer_cuts.iter().filter(|&&(one, other, _)| {
+            (one, other) == (server, peer) || (one, other) == (peer, server)
         });
+        cuts.map(|&(.., until)| until).max().unwrap_or(Instant::ZERO)
+    }
+
+    pub(crate) fn send_peer(&mut self, from: ServerId, to: ServerId, message: S::Message) {
+        let is_cut = self.peers_cut_until(from, to) > self.now;
         let arrives = if is_cut { Instant::NEVER } else { self.now + self.peer_latency };
         self.emit(What::PeerSent { from, to, arrives });
         if is_cut {

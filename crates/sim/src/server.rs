@@ -1,6 +1,6 @@
 //! Servers as plain data, and what they may do to the world.
 
-use fencepost_history::{CallId, Duration, Instant, ServerId, ThreadId, WallTime, What};
+use fencepost_history::{CallId, Duration, Instant, ProcessId, ServerId, ThreadId, WallTime, What};
 
 use crate::Fault;
 use crate::queue::{Entry, Order};
@@ -40,6 +40,9 @@ pub trait Services: Sized {
 
     /// Starts a server after a crash.
     fn start(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
+
+    /// Is told that a server executes nothing until an instant; then it does what has queued up.
+    fn stalled(&mut self, _: ServerId, _until: Instant, _: &mut ServerContext<'_, Self>) {}
 
     /// Is told that a server's wall clock was stepped or changed its rate.
     fn clock_changed(&mut self, server: ServerId, cx: &mut ServerContext<'_, Self>);
@@ -129,6 +132,57 @@ impl<S: Services> ServerContext<'_, S> {
         self.world.push_server(at, server, Action::Wake(wake));
     }
 
+    /// Returns until when a server executes nothing; the past if it runs.
+    #[must_use]
+    pub fn stalled_until(&self, server: ServerId) -> Instant {
+        self.world.servers[server.index()].stalled_until
+    }
+
+    /// Takes a server down, as its own crash or an operator's hand does, and starts it again after
+    /// `down`, if ever; returns whether it was up. [`Services::crash`] is the caller's to call.
+    pub fn take_down(&mut self, server: ServerId, down: Duration) -> bool {
+        self.world.take_down(server, down)
+    }
+
+    /// Returns whether all faults are over.
+    #[must_use]
+    pub const fn is_healed(&self) -> bool {
+        self.world.is_healed
+    }
+
+    /// Returns how many processes there are.
+    #[must_use]
+    pub fn processes(&self) -> usize {
+        self.world.processes.len()
+    }
+
+    /// Sends a process a number to remember in the place of another, as a message that nobody asked
+    /// for; see [`crate::Client::recall`].
+    pub fn notify(&mut self, server: ServerId, process: ProcessId, old: u32, new: u32) {
+        self.world.send_note(server, process, old, new);
+    }
+
+    /// Lets all processes remember a number at once, and those that start later, too: something
+    /// between them and the servers has changed, such as who has an address.
+    pub fn tell_all(&mut self, number: u32) {
+        self.world.common_memory = number;
+        for process in &mut self.world.processes {
+            process.memory = number;
+        }
+    }
+
+    /// Returns until when two servers are cut off from each other; the past if they are not.
+    #[must_use]
+    pub fn peers_cut_until(&self, server: ServerId, peer: ServerId) -> Instant {
+        self.world.peers_cut_until(server, peer)
+    }
+
+    /// Loses all messages between a process and a server for a while.
+    pub fn cut_off(&mut self, process: ProcessId, server: ServerId, length: Duration) {
+        let link = crate::faults::link_place(process, server, self.world.servers.len());
+        self.world.inject(Fault::Partition { link, length });
+    }
+
     /// Loses all messages between two servers for a while.
     pub fn cut(&mut self, server: ServerId, peer: ServerId, length: Duration) {
         self.world.cut_peers(server, peer, length);
@@ -164,6 +218,27 @@ pub(crate) struct Server {
     pub(crate) tie: fencepost_choice::SiteId,
 }
 
+impl<S: Services> World<S> {
+    /// Takes a server down and plans its start; returns whether it was up.
+    fn take_down(&mut self, server: ServerId, down: Duration) -> bool {
+        let state = &mut self.servers[server.index()];
+        if !state.is_up {
+            return false;
+        }
+        state.is_up = false;
+        let until = self.now + down.max(state.least_downtime);
+        let epoch = state.epoch;
+        self.emit(What::ServerDown { server, until });
+        if until != Instant::NEVER {
+            let number = self.next_number();
+            let order = Order::fault(server.0, number);
+            let action = Action::ServerStart(epoch.into());
+            self.queue.push(Entry { at: until, order, action });
+        }
+        true
+    }
+}
+
 impl<S: Services> Core<S> {
     /// Carries out a fault that was put off.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the door puts no other fault off")]
@@ -173,20 +248,8 @@ impl<S: Services> Core<S> {
         match fault {
             Fault::Restart { server, down } | Fault::LosePower { server, down } => {
                 let has_power = !matches!(fault, Fault::LosePower { .. });
-                let state = &mut world.servers[server.index()];
-                if !state.is_up {
-                    return;
-                }
-                state.is_up = false;
-                let until = world.now + down.max(state.least_downtime);
-                let epoch = state.epoch;
-                world.emit(What::ServerDown { server, until });
-                services.crash(server, has_power, &mut ServerContext { world });
-                if until != Instant::NEVER {
-                    let number = world.next_number();
-                    let order = Order::fault(server.0, number);
-                    let action = Action::ServerStart(epoch.into());
-                    world.queue.push(Entry { at: until, order, action });
+                if world.take_down(server, down) {
+                    services.crash(server, has_power, &mut ServerContext { world });
                 }
             }
             Fault::StallServer { server, length } => {
@@ -194,6 +257,7 @@ impl<S: Services> Core<S> {
                 let state = &mut world.servers[server.index()];
                 state.stalled_until = state.stalled_until.max(until);
                 world.emit(What::ServerStalled { server, until });
+                services.stalled(server, until, &mut ServerContext { world });
             }
             Fault::StepServerClock { server, by } => {
                 world.servers[server.index()].clock.step(by);

@@ -25,6 +25,8 @@ pub(crate) enum Action {
     Reply(Seat),
     /// A message of another server arrives.
     Peer(u32),
+    /// A message that nobody asked for arrives at a process.
+    Note(u32),
     /// A server asked to be woken.
     Wake(u32),
     /// A process starts, or starts anew.
@@ -75,6 +77,16 @@ pub(crate) struct PeerLetter<M> {
     pub(crate) from: ServerId,
     pub(crate) to: ServerId,
     pub(crate) payload: Option<M>,
+}
+
+/// A number for a process to remember, on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Note {
+    /// The number that it takes the place of.
+    pub(crate) old: u32,
+    pub(crate) new: u32,
+    /// How often the process had been started when it was sent.
+    pub(crate) starts: u32,
 }
 
 /// Letters in reused places.
@@ -130,6 +142,7 @@ pub(crate) struct World<S: Services> {
     pub(crate) now: Instant,
     pub(crate) queue: Queue<Action>,
     pub(crate) peers: Mail<PeerLetter<S::Message>>,
+    pub(crate) notes: Mail<Note>,
     /// What servers asked to be woken with, and the epoch in which they did.
     pub(crate) wakes: Mail<(u32, u16)>,
     pub(crate) processes: Vec<Process>,
@@ -157,6 +170,8 @@ pub(crate) struct World<S: Services> {
     pub(crate) last_call: u32,
     pub(crate) last_grant: u32,
     pub(crate) last_number: u32,
+    /// What processes remember at their start.
+    pub(crate) common_memory: u32,
     /// Threads that were spawned and not polled.
     pub(crate) spawned: Vec<ThreadId>,
     /// Threads that were cancelled and whose code has not been dropped.
@@ -238,12 +253,23 @@ impl<S: Services> World<S> {
         self.queue.push(Entry { at, order: Order::server(server.0, number), action });
     }
 
+    /// Puts off what a server would do now until it is no longer stalled; returns whether it did.
+    pub(crate) fn put_off(&mut self, server: ServerId, action: Action) -> bool {
+        let at = self.servers[server.index()].stalled_until;
+        let is_stalled = at > self.now;
+        if is_stalled && at != Instant::NEVER {
+            self.push_server(at, server, action);
+        }
+        is_stalled
+    }
+
     /// Makes everything as it is at the start of a run.
     pub(crate) fn reset(&mut self) {
         self.now = Instant::ZERO;
         self.queue.clear();
         self.peers.clear();
         self.wakes.clear();
+        self.notes.clear();
         self.peer_cuts.clear();
         self.later_faults.clear();
         self.hash = RollingHash::new();
@@ -253,6 +279,7 @@ impl<S: Services> World<S> {
         self.last_call = 0;
         self.last_grant = 0;
         self.last_number = 0;
+        self.common_memory = 0;
         self.spawned.clear();
         self.crashed.clear();
         self.cancelled.clear();

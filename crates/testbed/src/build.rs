@@ -7,17 +7,19 @@ use fencepost_history::{
     ThreadName,
 };
 use fencepost_locks::{
-    Contact, Identity, KeyLock, LeaseClock, Missing, Quorum, Release, TokenSource, ValueSource,
+    Contact, Copying, Identity, KeyLock, LeaseClock, Missing, Quorum, Release, Route, TokenSource,
+    ValueSource, Wait, WaitSent,
 };
 use fencepost_services::{
-    Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, Policy, ResourceSetup, ServersSetup,
-    StorageSetup,
+    Accept, Fencing, KeyNames, LockKey, NodeSetup, Operation, Policy, ReplicaSetup,
+    ReplicationSetup, ResourceSetup, SentinelSetup, ServersSetup, StorageSetup,
 };
 use fencepost_sim::{HostClock, LinkModel, ProcessSetup, ServerSetup, Setup};
 
 use crate::hazards;
 use crate::job::{DeadlineCheck, Job, OnRefusal, SidePath};
-use crate::scenario::{self, Behaviour, Fault, Scenario, Store};
+use crate::operations;
+use crate::scenario::{self, Behaviour, Discovery, Fault, Redis, Scenario, Store, Topology};
 
 /// Everything that the runs of one scenario have in common.
 #[derive(Clone, Debug)]
@@ -62,7 +64,7 @@ impl Parts {
         let counter = key_names.key(&format!("fence:{lock_name}"));
         let client_names: Vec<_> =
             scenario.workload.clients.iter().map(|client| key_names.value(&client.name)).collect();
-        let operations = operations(scenario, &mut key_names);
+        let operations = operations::all(scenario, key, &mut key_names);
         let names = names(scenario);
         let lock = |behaviour: &Behaviour| KeyLock {
             node: ServerId(0),
@@ -189,6 +191,36 @@ fn key_lock(scenario: &Scenario, behaviour: &Behaviour) -> KeyLock {
             scenario::LeaseClock::Monotonic => LeaseClock::Monotonic,
         },
         checks_clock: lock.deadline_check != scenario::DeadlineCheck::None,
+        route: route(scenario),
+        copying: copying(lock),
+    }
+}
+
+/// Returns where clients send their commands.
+fn route(scenario: &Scenario) -> Route {
+    let Store::Redis(redis) = &scenario.store;
+    match (redis.topology.has_replicas(), redis.discovery) {
+        (false, _) => Route::Fixed,
+        (true, Discovery::Address) => Route::Address,
+        (true, discovery) => Route::Sentinels {
+            first: ServerId(id(scenario.store.server_names().len())),
+            count: id(scenario.store.sentinel_names().len()),
+            asks_after_timeout: discovery == Discovery::Sentinels,
+        },
+    }
+}
+
+fn copying(lock: &scenario::Lock) -> Copying {
+    use scenario::WaitSent as Sent;
+    let millis = u16::try_from(lock.wait_timeout.as_millis()).unwrap_or(u16::MAX);
+    Copying {
+        wait: Wait { replicas: u8::try_from(lock.wait_replicas).unwrap_or(u8::MAX), millis },
+        sent: match lock.wait_sent {
+            Sent::Together => WaitSent::Together,
+            Sent::Afterwards => WaitSent::Afterwards,
+            Sent::Elsewhere => WaitSent::Elsewhere,
+        },
+        goes_on: lock.on_too_few == scenario::OnTooFew::GoOn,
     }
 }
 
@@ -302,23 +334,6 @@ fn rules(scenario: &Scenario, names: &Names) -> Rules {
     }
 }
 
-/// The operations that the scenario's faults name, in the order of those faults.
-#[expect(clippy::wildcard_enum_match_arm, reason = "all other faults are no operations")]
-fn operations(scenario: &Scenario, names: &mut KeyNames) -> Vec<Operation> {
-    let faults = scenario.fault.iter();
-    faults
-        .filter_map(|fault| match fault {
-            Fault::Outsider(outsider) => Some(
-                // A command that the model does not know does nothing; the reader of the scenario
-                // refuses it before.
-                Operation::parse(&outsider.command, names).unwrap_or(Operation::ForgetTokens),
-            ),
-            Fault::ForgetTokens(_) => Some(Operation::ForgetTokens),
-            _ => None,
-        })
-        .collect()
-}
-
 fn servers(
     scenario: &Scenario,
     names: &KeyNames,
@@ -340,6 +355,14 @@ fn servers(
     });
     ServersSetup {
         nodes: nodes.collect(),
+        replication: replication(redis),
+        sentinels: (redis.topology == Topology::Sentinel).then(|| SentinelSetup {
+            count: u16::try_from(redis.sentinels).unwrap_or(u16::MAX),
+            quorum: u16::try_from(redis.quorum).unwrap_or(u16::MAX),
+            down_after: redis.down_after,
+            failover_timeout: redis.failover_timeout,
+            tells_clients: redis.discovery == Discovery::SwitchMaster,
+        }),
         resources: vec![ResourceSetup {
             resource: ResourceId(0),
             name: resource.name.clone(),
@@ -374,6 +397,20 @@ fn storage(redis: &scenario::Redis) -> Option<StorageSetup> {
         }
     };
     Some(StorageSetup { policy, fsync_time: redis.fsync_time })
+}
+
+fn replication(redis: &Redis) -> Option<ReplicationSetup> {
+    let count = usize::try_from(redis.replicas).unwrap_or(usize::MAX);
+    let replicas = (0..count).map(|place| {
+        let own = redis.replica.get(place).cloned().unwrap_or_default();
+        ReplicaSetup { lag: own.lag.unwrap_or(redis.lag), priority: own.priority }
+    });
+    redis.topology.has_replicas().then(|| ReplicationSetup {
+        replicas: replicas.collect(),
+        min_replicas: redis.min_replicas,
+        max_lag: redis.min_replicas_max_lag,
+        address_moves: redis.discovery == Discovery::Address,
+    })
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "no other fault says how fast clocks are set")]

@@ -11,6 +11,7 @@ mod build;
 mod hazards;
 mod job;
 mod judge;
+mod operations;
 mod plan;
 pub mod scenario;
 mod testbed;

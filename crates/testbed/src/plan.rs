@@ -222,6 +222,12 @@ pub(crate) fn locate(
 ) -> Result<Vec<Deviation>, FaultError> {
     let finder = Finder { scenario, number: place + 1, history };
     let one = |site: String, anchor: Place, value: Value| vec![Deviation { site, anchor, value }];
+    let mut operate = |server: &str, anchor: &Anchor| {
+        let anchor = finder.place(server, anchor)?;
+        let value = Value::Pick(*operations);
+        *operations += 1;
+        Ok(one(format!("server.operation@{server}"), anchor, value))
+    };
     Ok(match fault {
         Fault::Pause(fault) => {
             let anchor = finder.place(&fault.process, &fault.anchor)?;
@@ -289,19 +295,18 @@ pub(crate) fn locate(
             let anchor = finder.place(&fault.host, &fault.anchor)?;
             one(format!("clock.slew@{}", fault.host), anchor, Value::Step(fault.by.as_nanos()))
         }
-        Fault::Outsider(fault) => {
-            let anchor = finder.place(&fault.server, &fault.anchor)?;
-            operation(&fault.server, anchor, operations)
+        Fault::Failover(fault) => operate(&fault.master, &fault.anchor)?,
+        Fault::ReplicationStall(fault) | Fault::ReplicationCut(fault) => {
+            operate(&fault.master, &fault.anchor)?
         }
-        Fault::ForgetTokens(fault) => {
-            let anchor = finder.place(&fault.resource, &fault.anchor)?;
-            operation(&fault.resource, anchor, operations)
+        Fault::Split(fault) => {
+            let nodes = scenario.store.server_names();
+            let own = fault.off.iter().find(|name| nodes.contains(name));
+            operate(own.unwrap_or(&nodes[0]), &fault.anchor)?
         }
+        Fault::ServerErrors(fault) => operate(&fault.server, &fault.anchor)?,
+        Fault::Evict(fault) => operate(&fault.server, &fault.anchor)?,
+        Fault::Outsider(fault) => operate(&fault.server, &fault.anchor)?,
+        Fault::ForgetTokens(fault) => operate(&fault.resource, &fault.anchor)?,
     })
-}
-
-fn operation(server: &str, anchor: Place, operations: &mut u32) -> Vec<Deviation> {
-    let value = Value::Pick(*operations);
-    *operations += 1;
-    vec![Deviation { site: format!("server.operation@{server}"), anchor, value }]
 }

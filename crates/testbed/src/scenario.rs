@@ -42,8 +42,9 @@ pub use anchor::{Anchor, MessageAnchor, Whose};
 pub use error::{Code, Replacement, ScenarioError, Source};
 pub use expect::{Expect, Range, Replay};
 pub use fault::{
-    ClockRate, ClockSlew, ClockStep, Crash, Delay, Fault, ForgetTokens, Lose, Outsider, Partition,
-    Pause, ServerRestart, ServerStall, Stall,
+    ClockRate, ClockSlew, ClockStep, Crash, Delay, Evict, Failover, Fault, ForgetTokens, Lose,
+    Outsider, Partition, Pause, ServerError, ServerErrors, ServerRestart, ServerStall, Split,
+    Stall, StreamFault,
 };
 pub use fuzz::fuzz;
 pub use hazard::{
@@ -51,8 +52,8 @@ pub use hazard::{
     RandomPartition, RandomPause, RandomStall, Trigger,
 };
 pub use lock::{
-    DeadlineCheck, Effect, FencingToken, LeaseClock, Lock, OnLoss, Purpose, Release, Renew,
-    Strategy, TokenSource,
+    DeadlineCheck, Effect, FencingToken, LeaseClock, Lock, OnLoss, OnTooFew, Purpose, Release,
+    Renew, Strategy, TokenSource, WaitSent,
 };
 pub use names::Role;
 pub use network::{Clock, Link, Network};
@@ -60,7 +61,7 @@ pub use numbers::{Hex, NodeCount, Odds, Rate, Shift};
 pub use read::{Parsed, Place, Places};
 pub use redlock::{Contact, Missing, Redlock};
 pub use schema::json_schema;
-pub use store::{Persistence, Redis, SavePoint, Store, Topology, Version};
+pub use store::{Discovery, Persistence, Redis, Replica, SavePoint, Store, Topology, Version};
 pub use workload::{
     Accept, Behaviour, Client, Fencing, Occurrence, OnRefusal, Resource, WorkKind, Workload,
 };

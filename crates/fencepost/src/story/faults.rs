@@ -1,9 +1,9 @@
 //! Faults in plain words, with the events at which they took effect.
 
 use fencepost_choice::{Anchor, Deviation, Value};
-use fencepost_history::{Duration, Event, History, Instant, Names, What};
+use fencepost_history::{Duration, Event, History, How, Instant, Names, What};
 use fencepost_report::FaultView;
-use fencepost_testbed::scenario::{Fault, Scenario};
+use fencepost_testbed::scenario::{Failover, Fault, Scenario, StreamFault};
 
 use super::length;
 use crate::Run;
@@ -46,7 +46,10 @@ fn find(deviation: &Deviation, history: &History, taken: &[usize]) -> Option<usi
     }
     let mut events = history.events.iter().enumerate();
     let found = events.find(|(place, event)| {
-        !taken.contains(place) && is_start(kind, scope, deviation.anchor, event, names)
+        !taken.contains(place)
+            && (is_start(kind, scope, deviation.anchor, event, names)
+                || (kind == "server.operation"
+                    && begins_operation(scope, deviation.anchor, event, names)))
     });
     found.map(|(place, _)| place)
 }
@@ -91,6 +94,22 @@ fn is_start(kind: &str, scope: &str, anchor: Anchor, event: &Event, names: &Name
         _ => return false,
     };
     of == kind && whom == scope
+}
+
+/// Returns whether an event is the first one of an operation that shows as another kind of fault.
+fn begins_operation(scope: &str, anchor: Anchor, event: &Event, names: &Names) -> bool {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other events begin no operation")]
+    let server = match event.what {
+        What::ServerDown { server, .. }
+        | What::StreamStalled { server, .. }
+        | What::Refusing { server, .. }
+        | What::PeersCut { server, .. }
+        | What::LinkCut { server, .. }
+        | What::KeyGone { server, how: How::Lose, .. } => server,
+        _ => return false,
+    };
+    // Only what happens at the operation's own instant can be its beginning, if that is known.
+    names.server(server) == scope && !matches!(anchor, Anchor::At(at) if event.at != at)
 }
 
 /// Finds the n-th message of a link in one direction.
@@ -180,24 +199,39 @@ fn lasting(time: Duration) -> String {
 
 /// Says what an outsider or an operator does to a server.
 fn operation(scenario: &Scenario, server: &str, number: u32) -> String {
-    let operations = scenario.fault.iter().filter_map(|fault| match fault {
-        Fault::Outsider(outsider) => Some(Some(outsider.command.as_str())),
-        Fault::ForgetTokens(_) => Some(None),
-        Fault::Pause(_)
-        | Fault::Stall(_)
-        | Fault::Crash(_)
-        | Fault::Lose(_)
-        | Fault::Delay(_)
-        | Fault::Partition(_)
-        | Fault::ServerRestart(_)
-        | Fault::ServerStall(_)
-        | Fault::ClockStep(_)
-        | Fault::ClockRate(_)
-        | Fault::ClockSlew(_) => None,
-    });
+    let mut operations = scenario.fault.iter().filter(|fault| fault.is_operation());
     let number = usize::try_from(number).unwrap_or(usize::MAX);
-    match operations.into_iter().nth(number).flatten() {
-        Some(command) => format!("an outsider sends {server} `{command}`"),
-        None => format!("{server} forgets the highest token it has seen"),
+    let during = |time: Option<Duration>| lasting(time.unwrap_or(Duration::MAX));
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other faults are no operations")]
+    match operations.nth(number) {
+        Some(Fault::Outsider(outsider)) => {
+            format!("an outsider sends {server} `{}`", outsider.command)
+        }
+        Some(Fault::Failover(Failover { to, after, back_after, .. })) => {
+            let back = match back_after {
+                Some(back) => format!(", and {server} comes back as a replica {}", later(*back)),
+                None => String::new(),
+            };
+            format!("kill the master {server} and promote {to} {}{back}", later(*after))
+        }
+        Some(Fault::ReplicationStall(StreamFault { replica, length, .. })) => {
+            format!("let no change of {server} get to {replica}{}", during(*length))
+        }
+        Some(Fault::ReplicationCut(StreamFault { replica, length, .. })) => {
+            format!("break the connection of {replica} to its master {server}{}", during(*length))
+        }
+        Some(Fault::Split(split)) => {
+            format!("cut {} off from everybody else{}", split.off.join(", "), during(split.length))
+        }
+        Some(Fault::ServerErrors(errors)) => {
+            let (error, time) = (errors.error.name().to_uppercase(), lasting(errors.length));
+            format!("let {server} answer with {error}{time}")
+        }
+        Some(Fault::Evict(_)) => format!("{server} throws the lock's key out to make room"),
+        _ => format!("{server} forgets the highest token it has seen"),
     }
+}
+
+fn later(time: Duration) -> String {
+    format!("{} later", length(time))
 }

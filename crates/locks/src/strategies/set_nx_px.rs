@@ -29,12 +29,24 @@ impl LockStrategy for SetNxPx {
             }
             TokenSource::None | TokenSource::IncrAfterSet => Command::set_nx_px(key, value, millis),
         };
-        let token = match lock.ask(client, attempt.id, command, Moment::AcquireSent).await {
-            Some(RedisReply::Ok) => Token::NONE,
-            Some(reply) => token_of(reply).ok_or(AcquireError::Refused)?,
+        let (id, sent) = (attempt.id, Moment::AcquireSent);
+        let answer = if lock.copying.wait.replicas == 0 {
+            lock.ask(client, id, command, sent).await.map(|reply| (reply, true))
+        } else {
+            Box::pin(lock.ask_for_copies(client, id, command, sent)).await
+        };
+        let (token, has_copies) = match answer {
+            Some((RedisReply::Ok, has_copies)) => (Token::NONE, has_copies),
+            Some((reply, has_copies)) => {
+                (token_of(reply).ok_or(AcquireError::Refused)?, has_copies)
+            }
             None => return Err(AcquireError::Unknown),
         };
         let grant = lock.grant(&attempt, started, token);
+        if !has_copies {
+            lock.undo(client, &grant).await;
+            return Err(AcquireError::Unknown);
+        }
         if matches!(lock.token, TokenSource::None | TokenSource::InAcquireScript) {
             return Ok(grant);
         }

@@ -15,7 +15,10 @@ use fencepost_sim::{
     Deviation, HostClock, LinkModel, ProcessSetup, ServerSetup, Setup, Sim, Slot, Source,
 };
 
-use crate::{Attempt, Identity, KeyLock, LeaseClock, Release, TokenSource, ValueSource};
+use crate::{
+    Attempt, Copying, Identity, KeyLock, LeaseClock, Release, Route, TokenSource, ValueSource,
+    Wait, WaitSent,
+};
 
 pub(super) const NODE: ServerId = ServerId(0);
 pub(super) const KEY: KeyId = KeyId(0);
@@ -40,6 +43,12 @@ pub(super) const DOCUMENTED: KeyLock = KeyLock {
     renews_own_only: true,
     clock: LeaseClock::Wall,
     checks_clock: false,
+    route: Route::Fixed,
+    copying: Copying {
+        wait: Wait { replicas: 0, millis: 0 },
+        sent: WaitSent::Together,
+        goes_on: false,
+    },
 };
 
 /// An attempt of the second thread of process 3, `billing`.
@@ -115,8 +124,13 @@ where
         hazards: Vec::new(),
         max_events: 10_000,
     };
-    let nodes = (0..nodes).map(node).collect();
-    let servers = ServersSetup { nodes, resources: Vec::new(), operations: Vec::new() };
+    let servers = ServersSetup {
+        nodes: (0..nodes).map(node).collect(),
+        replication: None,
+        sentinels: None,
+        resources: Vec::new(),
+        operations: Vec::new(),
+    };
     let mut sim = Sim::new(&setup, Servers::new(servers));
     let result = Rc::new(RefCell::new(None));
     let (client, shared, run) = (sim.client(ThreadId(0)), Rc::clone(&result), Rc::new(run));

@@ -100,6 +100,10 @@ fn word(what: &What) -> &'static str {
         | What::ServerRate { .. }
         | What::ProcessRate { .. } => "clock",
         What::LinkCut { .. } | What::PeersCut { .. } => "cut",
+        What::StreamStalled { .. } => "stream_stall",
+        What::Refusing { .. } => "errors",
+        What::Doubted { .. } => "doubt",
+        What::Announced { .. } => "announce",
         What::Outsider { .. } => "outsider",
         What::Healed => "healed",
         What::Sent { .. } | What::Replied { .. } | What::PeerSent { .. } => "send",
@@ -127,7 +131,10 @@ fn peer(reading: &Reading<'_>, event: usize) -> Option<String> {
             Actor::Server(_) => names.thread(call(id)?.thread),
         },
         What::PeerSent { to, .. } => reading.server_name(to),
-        What::PeersCut { peer, .. } => reading.server_name(peer),
+        What::PeersCut { peer, .. }
+        | What::StreamStalled { peer, .. }
+        | What::Doubted { peer, .. }
+        | What::Announced { peer, .. } => reading.server_name(peer),
         What::KeySet { by, .. } | What::KeyGone { by, .. } if by != GrantId::NONE => {
             reading.client(by)
         }

@@ -16,6 +16,12 @@ pub(super) fn tell(teller: &mut Teller<'_>, event: usize) {
         What::KeySet { server, lock, by, owner, deadline, how, .. } => {
             set(teller, mark, &Set { server, lock, by, owner, deadline, how });
         }
+        What::KeyGone { server, lock, by: GrantId::NONE, owner, how: How::Delete }
+            if teller.reading.is_copy(server, lock, event) =>
+        {
+            let text = format!("deletes its copy of the key of {}", teller.reading.client(owner));
+            teller.say(mark, Actor::Server(server), DETAIL, text);
+        }
         What::KeyGone { server, by, owner, how, .. } => gone(teller, mark, server, by, owner, how),
         _ => {}
     }
@@ -56,11 +62,16 @@ fn set(teller: &mut Teller<'_>, mark: Mark, set: &Set) {
         How::Create if reading.hold(set.by).is_none() && reading.is_on_several(set.lock) => {
             (DETAIL, format!("grants its key to {client} {until}, who gets no majority"))
         }
-        How::Create | How::Overwrite if reading.hold(set.by).is_none() => {
+        How::Create | How::Overwrite
+            if reading.hold(set.by).is_none() && !is_seen(reading, mark) =>
+        {
             (TURN, format!("sets the key for {client} {until}, but {client} never learns of it"))
         }
         How::Create if set.deadline == Instant::NEVER => {
             (USUAL, format!("sets the key for {client} without expiry"))
+        }
+        How::Restore if reading.is_copy(set.server, set.lock, mark.event) => {
+            (DETAIL, format!("copies the key of {client} {until}"))
         }
         How::Restore => (TURN, format!("has the key of {owner} back {until}")),
         How::Create | How::Overwrite => (DETAIL, format!("sets the key for {client} {until}")),
@@ -68,6 +79,12 @@ fn set(teller: &mut Teller<'_>, mark: Mark, set: &Set) {
     };
     teller.say(mark, Actor::Server(set.server), weight, text);
     unfold(teller, mark.event);
+}
+
+/// Returns whether the client saw the reply to the command that brought an event about.
+fn is_seen(reading: &Reading<'_>, mark: Mark) -> bool {
+    let call = reading.causes.get(&mark.event).map(|&index| &reading.calls[index]);
+    call.is_some_and(|call| call.seen.is_some())
 }
 
 fn gone(

@@ -28,6 +28,8 @@ pub(super) fn of(story: &Story, reading: &Reading<'_>) -> Option<Past> {
     // What ends a finding, and what a fence or an idempotency key saved, belongs to the story.
     let saved = |access: &&AccessMark| access.outcome != AccessOutcome::Accepted;
     seeds.extend(reading.accesses.iter().filter(saved).map(|access| access.mark.event));
+    // Each fault is needed, or it would not be there.
+    seeds.extend(story.faults.iter().filter_map(|fault| fault.event));
     let end = story.told().iter().map(|told| told.to).max()?;
     let until_end = reading.history.events.partition_point(|event| event.at <= end);
     let last = (*seeds.last()?).max(until_end.saturating_sub(1));

@@ -1,6 +1,6 @@
 //! One sentence for each event that a reader should know of.
 
-use fencepost_history::{GrantId, Instant, LockId, Moment, ThreadId, What};
+use fencepost_history::{GrantId, Instant, LockId, Moment, ServerId, ThreadId, What};
 
 use super::{Exchange, Step, accesses, keys};
 use crate::Story;
@@ -115,7 +115,9 @@ impl<'a> Teller<'a> {
                 self.acquired(mark, thread, grant, lock);
             }
             What::Refused { thread, lock, .. } => {
-                let mut weight = if self.is_first_refusal(event, thread) { PLAIN } else { DETAIL };
+                let refused = |what: &What| matches!(what, What::Refused { .. });
+                let first = self.is_first(event, thread, refused);
+                let mut weight = if first { PLAIN } else { DETAIL };
                 if self.is_late(event, thread) {
                     weight = TURN;
                 }
@@ -132,10 +134,14 @@ impl<'a> Teller<'a> {
                 let text = if is_one_of_many {
                     self.fails(event, thread, names.lock(lock), false)
                 } else {
-                    let lock = names.lock(lock);
-                    format!("gets no answer: it does not know whether it has lock \"{lock}\"")
+                    self.is_left_alone(event, thread, names.lock(lock))
                 };
-                let weight = if is_one_of_many { PLAIN } else { TURN };
+                let unanswered = |what: &What| matches!(what, What::AcquireUnknown { .. });
+                let weight = match self.is_first(event, thread, unanswered) {
+                    true if !is_one_of_many => TURN,
+                    true => PLAIN,
+                    false => DETAIL,
+                };
                 self.say_of(mark, thread, weight, text);
                 self.unfold(self.attempt(thread, event));
             }
@@ -161,6 +167,7 @@ impl<'a> Teller<'a> {
             .keys
             .iter()
             .filter(|key| key.owner == grant && key.from.event < mark.event)
+            .filter(|key| !self.reading.is_copy(key.server, key.lock, key.from.event))
             .collect();
         let lock = self.reading.history.names.lock(lock);
         let mut text = format!("gets lock \"{lock}\"");
@@ -252,12 +259,31 @@ impl<'a> Teller<'a> {
         calls.iter().filter(|call| call.thread == thread).collect()
     }
 
-    fn is_first_refusal(&self, event: usize, thread: ThreadId) -> bool {
+    /// Says how an attempt at a single master ended without a grant and without a refusal.
+    fn is_left_alone(&self, event: usize, thread: ThreadId, lock: &str) -> String {
+        let servers = &self.reading.history.names.resource_servers;
+        let own = self.attempt(thread, event);
+        let mut asked =
+            own.iter().filter(|call| !servers.contains(&call.server) && !call.effects.is_empty());
+        // Whoever was answered knows, and has given the lock back.
+        if asked.next().is_some_and(|call| call.seen.is_some()) {
+            format!("gives lock \"{lock}\" back: too few replicas have it")
+        } else {
+            format!("gets no answer: it does not know whether it has lock \"{lock}\"")
+        }
+    }
+
+    /// Returns whether an attempt is the first of its wait that ended so.
+    fn is_first(&self, event: usize, thread: ThreadId, ended: impl Fn(&What) -> bool) -> bool {
         let events = self.reading.history.events[..event].iter().rev();
         for earlier in events {
             match earlier.what {
-                What::Refused { thread: by, .. } if by == thread => return false,
                 What::AcquireInvoked { thread: by, .. } if by == thread => return true,
+                What::Refused { thread: by, .. } | What::AcquireUnknown { thread: by, .. }
+                    if by == thread && ended(&earlier.what) =>
+                {
+                    return false;
+                }
                 _ => {}
             }
         }
@@ -320,13 +346,32 @@ impl<'a> Teller<'a> {
             What::ServerStalled { server, until: end } => {
                 (Actor::Server(server), FAULT, format!("executes nothing {}", until(end)))
             }
-            What::Promoted { server } => {
-                (Actor::Server(server), TURN, "becomes the master".to_owned())
-            }
+            What::Promoted { server } => (Actor::Server(server), TURN, self.promoted(server, at)),
             What::Demoted { server } => {
-                (Actor::Server(server), TURN, "is no longer the master".to_owned())
+                let text = "is no longer a master and will copy the new one".to_owned();
+                (Actor::Server(server), TURN, text)
             }
-            What::DataLost { server } => (Actor::Server(server), TURN, "loses its data".to_owned()),
+            What::DataLost { server } => {
+                let text = "throws away what it has and copies the master's data".to_owned();
+                (Actor::Server(server), TURN, text)
+            }
+            What::StreamStalled { server, peer, until: end } => {
+                let peer = reading.server_name(peer);
+                let text = format!("gets no change through to {peer} {}", until(end));
+                (Actor::Server(server), FAULT, text)
+            }
+            What::Refusing { server, until: end } => {
+                (Actor::Server(server), FAULT, format!("answers with errors {}", until(end)))
+            }
+            What::Doubted { server, peer } => {
+                let peer = reading.server_name(peer);
+                let text = format!("holds {peer} for down, and enough others agree");
+                (Actor::Server(server), TURN, text)
+            }
+            What::Announced { server, peer } => {
+                let peer = reading.server_name(peer);
+                (Actor::Server(server), TURN, format!("tells everybody that {peer} is master now"))
+            }
             What::TokensForgotten { resource } => {
                 let text = "forgets the highest token that it has seen".to_owned();
                 (Actor::Server(reading.resource_server(resource)), TURN, text)
@@ -343,13 +388,16 @@ impl<'a> Teller<'a> {
             What::ProcessRate { process, rate: by } => {
                 (Actor::Process(process), FAULT, format!("has its clock run {}", rate(by)))
             }
-            What::LinkCut { process, server, until: end } => {
-                let server = reading.server_name(server);
-                (Actor::Process(process), FAULT, format!("is cut off from {server} {}", until(end)))
-            }
-            What::PeersCut { server, peer, until: end } => {
-                let peer = reading.server_name(peer);
-                (Actor::Server(server), FAULT, format!("is cut off from {peer} {}", until(end)))
+            What::LinkCut { until: end, .. } | What::PeersCut { until: end, .. } => {
+                // One split cuts many links; each machine is told of once.
+                let Some((actor, others)) = reading.cut_off(event) else { return };
+                let first = reading.history.events[..event].iter().rev();
+                let mut first = first.take_while(|earlier| earlier.at == at);
+                let is_more = first.any(|earlier| {
+                    matches!(earlier.what, What::LinkCut { .. } | What::PeersCut { .. })
+                });
+                let weight = if is_more { USUAL } else { FAULT };
+                (actor, weight, format!("is cut off from {} {}", list(&others), until(end)))
             }
             What::Outsider { server } => {
                 let command = reading.history.detail(event).unwrap_or("a command");
@@ -358,6 +406,20 @@ impl<'a> Teller<'a> {
             _ => return,
         };
         self.say(mark, actor, weight, text);
+    }
+
+    /// Says that a server becomes master, and whose keys it has.
+    fn promoted(&self, server: ServerId, at: Instant) -> String {
+        let keys = self.reading.keys.iter();
+        let mut owners: Vec<String> = keys
+            .filter(|key| key.server == server && key.from.at <= at && at < key.to.at)
+            .map(|key| format!("the key of {}", self.reading.client(key.owner)))
+            .collect();
+        owners.dedup();
+        match owners.as_slice() {
+            [] => "becomes the master, and no key of the lock has reached it".to_owned(),
+            owners => format!("becomes the master, with {}", owners.join(" and ")),
+        }
     }
 
     fn messages(&mut self, event: usize) {

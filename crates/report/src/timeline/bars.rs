@@ -9,7 +9,7 @@ use super::{Layer, Orientation, Painter};
 use crate::canvas::{Anchor, Font, Lean, Point, Px, Rect, Shape, Stroke, px};
 use crate::palette::Paint;
 use crate::reading::{Actor, Ending, Hold, KeyEnd, KeySpan, Reading, Stop, StopKind};
-use crate::words::{rate, rough, signed};
+use crate::words::{list, rate, rough, signed};
 
 /// Returns the colour number of a grant's client; outsiders have none.
 pub(super) fn client(reading: &Reading<'_>, grant: GrantId) -> Option<usize> {
@@ -264,14 +264,16 @@ impl Painter<'_> {
         let reading = self.reading;
         for (event, entry) in reading.history.events.iter().enumerate() {
             let (actor, until, long, short) = match entry.what {
-                What::LinkCut { process, server, until } => {
-                    let server = reading.server_name(server);
-                    let long = format!("cut off from {server}");
-                    (Actor::Process(process), until, long, "cut off".to_owned())
+                What::LinkCut { until, .. } | What::PeersCut { until, .. } => {
+                    let Some((actor, others)) = reading.cut_off(event) else { continue };
+                    (actor, until, format!("cut off from {}", list(&others)), "cut off".to_owned())
                 }
-                What::PeersCut { server, peer, until } => {
-                    let long = format!("cut off from {}", reading.server_name(peer));
-                    (Actor::Server(server), until, long, "cut off".to_owned())
+                What::StreamStalled { server, peer, until } => {
+                    let long = format!("no change gets to {}", reading.server_name(peer));
+                    (Actor::Server(server), until, long, "stalled".to_owned())
+                }
+                What::Refusing { server, until } => {
+                    (Actor::Server(server), until, "answers errors".to_owned(), "errors".to_owned())
                 }
                 What::ServerClock { server, by } => {
                     let step = signed(by);

@@ -217,6 +217,8 @@ fn bare_world_with(rules: Rules, storage: Option<&StorageSetup>) -> Sim<Servers>
     };
     let servers = ServersSetup {
         nodes: vec![node(VOLATILE, false), node(DURABLE, true)],
+        replication: None,
+        sentinels: None,
         resources: vec![resource],
         operations,
     };

@@ -4,10 +4,10 @@ use super::lab::{COUNTER, LOCK, names};
 use crate::{Command, ExpireCondition, ExpireUnit, Expiry, Operation, SetCondition, Value};
 
 fn parse(text: &str) -> Option<Command> {
-    match Operation::parse(text, &mut names())? {
-        Operation::Command(command) => Some(command),
-        Operation::ForgetTokens => panic!("no command forgets tokens"),
-    }
+    let Operation::Command(command) = Operation::parse(text, &mut names())? else {
+        panic!("what is typed is a command");
+    };
+    Some(command)
 }
 
 fn set(value: Value, expiry: Expiry) -> Option<Command> {

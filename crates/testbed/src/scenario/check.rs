@@ -12,12 +12,14 @@ mod hazard;
 mod lock;
 mod moment;
 mod redlock;
+mod replication;
 mod world;
 
 /// Reports everything that is wrong between the parts of a scenario.
 pub(super) fn check(scenario: &Scenario, reader: &mut Reader) {
     let mut check = Check { scenario, reader };
     world::check(&mut check);
+    replication::check(&mut check);
     lock::check(&mut check);
     redlock::check(&mut check);
     fault::check(&mut check);
@@ -125,6 +127,15 @@ impl Check<'_> {
     /// Asks for the name of one of the store's servers.
     fn store_server(&mut self, path: &str, name: &str) {
         let known = self.scenario.store.server_names();
+        if !known.iter().any(|server| server == name) {
+            self.unknown_name(path, "server of the store", name, &known);
+        }
+    }
+
+    /// Asks for the name of one of the store's servers or sentinels.
+    fn store_machine(&mut self, path: &str, name: &str) {
+        let store = &self.scenario.store;
+        let known = [store.server_names(), store.sentinel_names()].concat();
         if !known.iter().any(|server| server == name) {
             self.unknown_name(path, "server of the store", name, &known);
         }

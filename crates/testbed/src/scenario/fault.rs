@@ -4,7 +4,7 @@ use fencepost_history::Duration;
 
 use super::anchor::{Anchor, MessageAnchor};
 use super::numbers::Shift;
-use super::section::{section, tagged};
+use super::section::{section, tagged, words};
 
 tagged! {
     /// One thing done to the world.
@@ -25,6 +25,18 @@ tagged! {
         ServerRestart(ServerRestart) = "server-restart",
         /// A server answers nobody for a while.
         ServerStall(ServerStall) = "server-stall",
+        /// The master dies, and somebody promotes a replica some time later.
+        Failover(Failover) = "failover",
+        /// Changes no longer reach a replica for a while; its connection stays.
+        ReplicationStall(StreamFault) = "replication-stall",
+        /// The connection of a replica to its master breaks and is made anew after a while.
+        ReplicationCut(StreamFault) = "replication-cut",
+        /// Some machines are cut off from all others.
+        Split(Split) = "split",
+        /// A server answers with an error for a while.
+        ServerErrors(ServerErrors) = "server-errors",
+        /// A server throws the lock's key out to make room.
+        Evict(Evict) = "evict",
         /// The wall clock of a machine jumps.
         ClockStep(ClockStep) = "clock-step",
         /// The clocks of a machine run too fast or too slow from now on.
@@ -141,6 +153,90 @@ section! {
 }
 
 section! {
+    /// The master dies, and somebody promotes a replica some time later.
+    pub struct Failover {
+        /// The master.
+        master: String = "r1".to_owned(),
+        /// The replica.
+        to: String = "r2".to_owned(),
+        /// When the master dies.
+        ..anchor: Anchor,
+        /// How long after that the replica is promoted.
+        after: Duration,
+        /// How long after its death the old master comes back, as a replica; `"none"` for never.
+        back_after: Option<Duration> = None,
+    }
+}
+
+section! {
+    /// Something happens to what a master sends to one of its replicas.
+    pub struct StreamFault {
+        /// The master.
+        master: String = "r1".to_owned(),
+        /// The replica.
+        replica: String,
+        /// When it begins.
+        ..anchor: Anchor,
+        /// How long it lasts; `"none"` for the rest of the run.
+        length @ "for": Option<Duration> = None,
+    }
+}
+
+section! {
+    /// Some machines are cut off from all others; among themselves they can talk, and everybody still
+    /// reaches the protected resource.
+    pub struct Split {
+        /// The machines: servers of the store, sentinels, clients.
+        off: Vec<String> = Vec::new(),
+        /// When it begins.
+        ..anchor: Anchor,
+        /// How long it lasts; `"none"` for the rest of the run.
+        length @ "for": Option<Duration> = None,
+    }
+}
+
+section! {
+    /// A server answers with an error for a while.
+    pub struct ServerErrors {
+        /// The server.
+        server: String,
+        /// The error.
+        error: ServerError,
+        /// When it begins.
+        ..anchor: Anchor,
+        /// How long it lasts.
+        length @ "for": Duration,
+    }
+}
+
+words! {
+    /// An error that a server answers with.
+    pub enum ServerError {
+        /// Its memory is full: `OOM`, to writes.
+        #[default]
+        OutOfMemory = "oom",
+        /// It could not save a snapshot: `MISCONF`, to writes.
+        Misconf = "misconf",
+        /// It holds itself for a replica: `READONLY`, to writes.
+        ReadOnly = "readonly",
+        /// It has too few replicas: `NOREPLICAS`, to writes.
+        NoReplicas = "noreplicas",
+        /// It reads its data from disk: `LOADING`, to everything.
+        Loading = "loading",
+    }
+}
+
+section! {
+    /// A server throws the lock's key out to make room.
+    pub struct Evict {
+        /// The server.
+        server: String,
+        /// When it happens.
+        ..anchor: Anchor,
+    }
+}
+
+section! {
     /// The wall clock of a machine jumps.
     pub struct ClockStep {
         /// The client or server.
@@ -202,6 +298,22 @@ section! {
 }
 
 impl Fault {
+    /// Returns whether it is an operation of a server, and not a fault that any machine can have.
+    #[must_use]
+    pub const fn is_operation(&self) -> bool {
+        matches!(
+            self,
+            Self::Outsider(_)
+                | Self::ForgetTokens(_)
+                | Self::Failover(_)
+                | Self::ReplicationStall(_)
+                | Self::ReplicationCut(_)
+                | Self::Split(_)
+                | Self::ServerErrors(_)
+                | Self::Evict(_)
+        )
+    }
+
     /// Returns when it begins, unless that is the sending of a message.
     #[must_use]
     pub const fn anchor(&self) -> Option<&Anchor> {
@@ -213,6 +325,11 @@ impl Fault {
             Self::Partition(fault) => Some(&fault.anchor),
             Self::ServerRestart(fault) => Some(&fault.anchor),
             Self::ServerStall(fault) => Some(&fault.anchor),
+            Self::Failover(fault) => Some(&fault.anchor),
+            Self::ReplicationStall(fault) | Self::ReplicationCut(fault) => Some(&fault.anchor),
+            Self::Split(fault) => Some(&fault.anchor),
+            Self::ServerErrors(fault) => Some(&fault.anchor),
+            Self::Evict(fault) => Some(&fault.anchor),
             Self::ClockStep(fault) => Some(&fault.anchor),
             Self::ClockRate(fault) => Some(&fault.anchor),
             Self::ClockSlew(fault) => Some(&fault.anchor),

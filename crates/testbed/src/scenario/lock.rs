@@ -38,6 +38,15 @@ section! {
         margin: Duration = Duration::ZERO,
         /// Where the number comes from that the protected resource compares.
         fencing_token: FencingToken = FencingToken::None,
+        /// How many replicas must have the lock before a client believes that it holds it; 0 sends
+        /// no `WAIT`.
+        wait_replicas: u32 = 0,
+        /// How long `WAIT` waits for them.
+        wait_timeout: Duration = Duration::from_millis(100),
+        /// When `WAIT` is sent.
+        wait_sent: WaitSent = WaitSent::Together,
+        /// What a client does if too few replicas have its lock.
+        on_too_few: OnTooFew = OnTooFew::Undo,
         /// What the lock is for, which decides whether working twice is a violation.
         purpose: Purpose = Purpose::Correctness,
         /// What a second effect of one job does where the purpose is efficiency.
@@ -161,6 +170,30 @@ words! {
         IncrAfterSet = "incr-after-set",
         /// The script that takes the lock counts up, but the client reads the counter later.
         ReadLater = "read-later",
+    }
+}
+
+words! {
+    /// When `WAIT` is sent.
+    pub enum WaitSent {
+        /// In one message with the command that takes the lock.
+        #[default]
+        Together = "together",
+        /// As the next command of the same connection.
+        Afterwards = "afterwards",
+        /// As the first command of another connection of a pool, which has nothing to wait for.
+        Elsewhere = "elsewhere",
+    }
+}
+
+words! {
+    /// What a client does if too few replicas have its lock.
+    pub enum OnTooFew {
+        /// It gives the lock back and asks again.
+        #[default]
+        Undo = "undo",
+        /// It works under the lock all the same.
+        GoOn = "go-on",
     }
 }
 

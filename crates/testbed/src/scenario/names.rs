@@ -4,7 +4,7 @@ use fencepost_history::{Duration, ProcessId, ServerId};
 
 use super::lock::{Lock, Renew, Strategy};
 use super::read::Places;
-use super::{Redlock, Release, Scenario, Store, Workload};
+use super::{Discovery, Redlock, Release, Scenario, Store, Topology, Workload};
 
 /// What a thread does in its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,11 +57,12 @@ impl Scenario {
         is_there.then_some((process, role))
     }
 
-    /// Returns the names of all servers in the order of their ids: the store's, and then the
-    /// protected resource.
+    /// Returns the names of all servers in the order of their ids: the store's, its sentinels, and
+    /// then the protected resource.
     #[must_use]
     pub fn server_names(&self) -> Vec<String> {
         let mut names = self.store.server_names();
+        names.extend(self.store.sentinel_names());
         names.push(self.workload.resource.name.clone());
         names
     }
@@ -76,7 +77,8 @@ impl Scenario {
     /// Returns the id of the protected resource among the servers.
     #[must_use]
     pub fn resource_server(&self) -> ServerId {
-        ServerId(u16::try_from(self.store.server_names().len()).unwrap_or(u16::MAX))
+        let store = self.store.server_names().len() + self.store.sentinel_names().len();
+        ServerId(u16::try_from(store).unwrap_or(u16::MAX))
     }
 }
 
@@ -84,6 +86,15 @@ impl Scenario {
 pub(super) fn resolve(scenario: &mut Scenario, places: &Places) {
     for text in [&mut scenario.title, &mut scenario.story] {
         *text = text.trim().to_owned();
+    }
+    let Store::Redis(redis) = &mut scenario.store;
+    if redis.topology.has_replicas() && !places.has("store.redis.replicas") {
+        let listed = u32::try_from(redis.replica.len()).unwrap_or(u32::MAX);
+        let usual = if redis.topology == Topology::Sentinel { 2 } else { 1 };
+        redis.replicas = if listed == 0 { usual } else { listed };
+    }
+    if redis.topology == Topology::Sentinel && !places.has("store.redis.discovery") {
+        redis.discovery = Discovery::Sentinels;
     }
     let lock = &mut scenario.lock;
     if !places.has("lock.ttl") && lock.strategy.expires() {

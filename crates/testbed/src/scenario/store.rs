@@ -45,6 +45,28 @@ section! {
         /// How long a server stays down at least when it has died, however soon it could be back:
         /// the delayed restart that the documentation of Redlock asks for.
         delayed_restart: Duration = Duration::ZERO,
+        /// How many replicas copy the master r1; they are called r2, r3 and so on. Defaults to one
+        /// where the topology is `replicated`, and to two where it is `sentinel`.
+        replicas: u32 = 0,
+        /// How long a change waits in the master before it leaves for a replica; the master's death
+        /// loses what has not left.
+        lag: Duration = Duration::from_micros(100),
+        /// How single replicas differ, in their order.
+        replica: Vec<Replica> = Vec::new(),
+        /// How many replicas the master must have heard of lately to take a write.
+        min_replicas: u32 = 0,
+        /// For how long a replica counts that is silent.
+        min_replicas_max_lag: Duration = Duration::from_secs(10),
+        /// How many sentinels watch the servers; they are called s1, s2 and so on.
+        sentinels: u32 = 3,
+        /// How many sentinels must hold the master for down before one of them acts.
+        quorum: u32 = 2,
+        /// For how long a server may give a sentinel no answer.
+        down_after: Duration = Duration::from_secs(30),
+        /// How soon sentinels repeat a failover that did not come about: after twice this.
+        failover_timeout: Duration = Duration::from_secs(180),
+        /// How clients find the master. Defaults to `sentinels` where the topology is `sentinel`.
+        discovery: Discovery = Discovery::Address,
     }
 }
 
@@ -55,6 +77,30 @@ section! {
         after: Duration,
         /// With how many changes since then.
         changes: u32 = 1,
+    }
+}
+
+section! {
+    /// How one replica differs from the others.
+    pub struct Replica {
+        /// How long a change waits in the master before it leaves for it; defaults to the store's
+        /// `lag`.
+        lag?: Duration,
+        /// Which replica sentinels prefer: the one with the lowest number, and never one with 0.
+        priority: u32 = 100,
+    }
+}
+
+words! {
+    /// How clients find the master.
+    pub enum Discovery {
+        /// An address that moves to the new master when it is promoted.
+        #[default]
+        Address = "address",
+        /// They ask the sentinels, and again when no reply comes or a replica refuses them.
+        Sentinels = "sentinels",
+        /// They ask once and are told of each new master; a missing reply alarms nobody.
+        SwitchMaster = "switch-master",
     }
 }
 
@@ -101,12 +147,10 @@ words! {
 }
 
 impl Topology {
-    /// Returns whether this version of the program can simulate it.
-    pub(super) const fn is_available(self) -> bool {
-        match self {
-            Self::Single | Self::Independent => true,
-            Self::Replicated | Self::Sentinel => false,
-        }
+    /// Returns whether there are replicas.
+    #[must_use]
+    pub const fn has_replicas(self) -> bool {
+        matches!(self, Self::Replicated | Self::Sentinel)
     }
 }
 
@@ -125,6 +169,15 @@ impl Store {
     #[must_use]
     pub fn server_names(&self) -> Vec<String> {
         let Self::Redis(redis) = self;
-        (1..=redis.nodes.0).map(|number| format!("r{number}")).collect()
+        let replicas = if redis.topology.has_replicas() { redis.replicas } else { 0 };
+        (1..=redis.nodes.0.saturating_add(replicas)).map(|number| format!("r{number}")).collect()
+    }
+
+    /// Returns the names of the sentinels.
+    #[must_use]
+    pub fn sentinel_names(&self) -> Vec<String> {
+        let Self::Redis(redis) = self;
+        let count = if redis.topology == Topology::Sentinel { redis.sentinels } else { 0 };
+        (1..=count).map(|number| format!("s{number}")).collect()
     }
 }

@@ -95,3 +95,14 @@ fn least_magnitudes_of_single_node_strategies_equal_the_table() {
     assert!(different.is_empty(), "{}", different.join("\n"));
     assert!(equal > 100, "only {equal} cells were compared");
 }
+
+const REPLICATED: &[&str] = &["S7", "S7w", "S7f", "S13", "S13w"];
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the counts are what people want to quote")]
+fn least_magnitudes_of_replicated_strategies_equal_the_table() {
+    let (equal, silent, different) = compare(REPLICATED, Span::from_environment());
+    println!("witness, replicated: {equal} cells equal, {silent} silent");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(equal > 70, "only {equal} cells were compared");
+}

@@ -3,7 +3,7 @@
 use fencepost_history::Duration;
 use fencepost_services::{KeyNames, Operation};
 
-use super::{Check, moment};
+use super::{Check, moment, replication};
 use crate::scenario::error::Code;
 use crate::scenario::{
     Anchor, ClockSlew, Fault, MessageAnchor, Outsider, Partition, Shift, Whose, limits,
@@ -47,14 +47,37 @@ fn one(check: &mut Check<'_>, path: &str, fault: &Fault) {
         }
         Fault::Partition(cut) => partition(check, path, cut),
         Fault::ServerRestart(restart) => {
-            check.store_server(&at("server"), &restart.server);
+            check.store_machine(&at("server"), &restart.server);
             anchor(check, path, &restart.anchor, false);
             length(check, path, restart.length);
         }
         Fault::ServerStall(stall) => {
-            check.store_server(&at("server"), &stall.server);
+            check.store_machine(&at("server"), &stall.server);
             anchor(check, path, &stall.anchor, false);
             length(check, path, stall.length);
+        }
+        Fault::Failover(failover) => {
+            replication::failover(check, path, failover);
+            anchor(check, path, &failover.anchor, false);
+        }
+        Fault::ReplicationStall(stream) | Fault::ReplicationCut(stream) => {
+            replication::stream(check, path, stream);
+            anchor(check, path, &stream.anchor, false);
+            length(check, path, stream.length.unwrap_or(Duration::MAX));
+        }
+        Fault::Split(split) => {
+            replication::split(check, path, split);
+            anchor(check, path, &split.anchor, false);
+            length(check, path, split.length.unwrap_or(Duration::MAX));
+        }
+        Fault::ServerErrors(errors) => {
+            check.store_server(&at("server"), &errors.server);
+            anchor(check, path, &errors.anchor, false);
+            length(check, path, errors.length);
+        }
+        Fault::Evict(evict) => {
+            check.store_server(&at("server"), &evict.server);
+            anchor(check, path, &evict.anchor, false);
         }
         Fault::ClockStep(step) => {
             check.host(&at("host"), &step.host);

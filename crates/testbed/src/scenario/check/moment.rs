@@ -2,7 +2,9 @@
 
 use fencepost_history::Moment;
 
-use crate::scenario::{DeadlineCheck, Fencing, FencingToken, Release, Renew, Scenario, Strategy};
+use crate::scenario::{
+    DeadlineCheck, Fencing, FencingToken, Release, Renew, Scenario, Strategy, WaitSent,
+};
 
 /// Says why a moment cannot come, if it cannot.
 pub(super) fn never(scenario: &Scenario, moment: Moment) -> Option<&'static str> {
@@ -22,6 +24,10 @@ pub(super) fn never(scenario: &Scenario, moment: Moment) -> Option<&'static str>
         Moment::ValidityChecked | Moment::TooLate => (
             lock.redlock.as_ref().is_some_and(|rules| rules.min_validity.is_some()),
             "only Redlock with a `min_validity` looks at how much of the lock is left",
+        ),
+        Moment::CopiesAsked => (
+            lock.wait_replicas > 0 && lock.wait_sent != WaitSent::Together,
+            "no `WAIT` is sent apart from the command that takes the lock",
         ),
         Moment::TokenTaken => (
             matches!(lock.fencing_token, FencingToken::IncrAfterSet | FencingToken::ReadLater),

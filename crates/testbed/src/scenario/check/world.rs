@@ -28,11 +28,6 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn store(check: &mut Check<'_>) {
     let Store::Redis(redis) = &check.scenario.store;
-    if !redis.topology.is_available() {
-        let what = format!("the topology `{}`", redis.topology.name());
-        check.not_available("store.redis.topology", &what);
-        return;
-    }
     if !redis.version.is_available() {
         let what = format!("Redis {}", redis.version.name());
         check.not_available("store.redis.version", &what);

@@ -102,7 +102,44 @@ const BROKEN: &[(&str, &str)] = &[
         "[[fault]]\noutsider = { server = \"r1\", at = \"1s\", command = \"DLE lock:orders\" }",
     ),
     ("a rate too high", "[[fault]]\nclock-rate = { host = \"r1\", at = \"1s\", ppm = 900000 }"),
-    ("not yet: a topology", "[store]\nredis = { topology = \"sentinel\" }"),
+    ("not yet: a version", "[store]\nredis = { version = \"7.2\" }"),
+    ("no replica", "[store]\nredis = { topology = \"replicated\", replicas = 0 }"),
+    ("a lag of nothing", "[store]\nredis = { lag = \"1s\" }"),
+    (
+        "more differences than replicas",
+        "[store]\nredis = { topology = \"sentinel\", replicas = 1, replica = [{}, {}] }",
+    ),
+    (
+        "more good replicas than replicas",
+        "[store]\nredis = { topology = \"replicated\", min_replicas = 2 }",
+    ),
+    ("a quorum of too many", "[store]\nredis = { topology = \"sentinel\", quorum = 4 }"),
+    ("sentinels of nobody", "[store]\nredis = { topology = \"replicated\", sentinels = 5 }"),
+    (
+        "an address that nobody moves",
+        "[store]\nredis = { topology = \"sentinel\", discovery = \"address\" }",
+    ),
+    ("a failover to nobody", "[[fault]]\nfailover = { at = \"1s\", after = \"1s\" }"),
+    (
+        "a failover besides sentinels",
+        "[store]\nredis = { topology = \"sentinel\" }\n\
+         [[fault]]\nfailover = { at = \"1s\", after = \"1s\" }",
+    ),
+    (
+        "a replica of its own",
+        "[store]\nredis = { topology = \"replicated\" }\n\
+         [[fault]]\nfailover = { at = \"1s\", after = \"1s\", to = \"r1\" }",
+    ),
+    ("a stall of nothing", "[[fault]]\nreplication-stall = { replica = \"r2\", at = \"1s\" }"),
+    ("a split of nobody", "[[fault]]\nsplit = { at = \"1s\" }"),
+    ("a split of somebody unknown", "[[fault]]\nsplit = { off = [\"c9\"], at = \"1s\" }"),
+    ("WAIT for nobody", "[lock]\nstrategy = \"set-nx-px\"\nwait_replicas = 1"),
+    (
+        "WAIT for too many",
+        "[lock]\nstrategy = \"set-nx-px\"\nwait_replicas = 2\n\
+         [store]\nredis = { topology = \"replicated\" }",
+    ),
+    ("a time-out without WAIT", "[lock]\nstrategy = \"set-nx-px\"\nwait_timeout = \"1s\""),
     ("single with three nodes", "[store]\nredis = { nodes = 3 }"),
     ("an odd too high", "[hazard]\nlose = { odds = \"3/2\" }"),
     ("no odds", "[hazard]\npause = { when = \"acquired\", for = \"1s\" }"),

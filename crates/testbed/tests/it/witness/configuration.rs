@@ -18,6 +18,7 @@ pub(super) fn ticks(count: u32) -> Duration {
 pub(super) struct Configuration {
     scenario: Scenario,
     works_until_deadline: bool,
+    is_replicated: bool,
     ttl: Option<u32>,
     nodes: u16,
     least_downtime: Duration,
@@ -93,7 +94,30 @@ impl Configuration {
             Ok(count) => in_ticks(count),
             Err(_) => "\"none\"".to_owned(),
         };
-        let topology = if nodes == 1 { "single" } else { "independent" };
+        let replication = if is("replicated") {
+            let lag = in_ticks(number("replication_lag"));
+            format!("redis.lag = {lag}")
+        } else {
+            String::new()
+        };
+        let wait = if is("wait_for_replica") {
+            // No reply comes before the client's own time-out, as if `WAIT` had none.
+            let timeout = in_ticks(number("request_timeout") - 1);
+            format!("wait_replicas = 1\nwait_timeout = {timeout}")
+        } else {
+            String::new()
+        };
+        let failover = if is("replicated") {
+            let after = in_ticks(number("failover_ticks"));
+            format!("[[fault]]\nfailover = {{ after = {after}, at = \"1h\" }}")
+        } else {
+            String::new()
+        };
+        let topology = match nodes {
+            1 if is("replicated") => "replicated",
+            1 => "single",
+            _ => "independent",
+        };
         let redlock = match nodes {
             1 => String::new(),
             _ => format!(
@@ -111,6 +135,7 @@ impl Configuration {
             redis.script_time = "0s"
             redis.load_time = "0s"
             redis.persistence = "{persistence}"
+            {replication}
             [lock]
             strategy = "{strategy}"
             ttl = "{ttl_text}"
@@ -120,6 +145,7 @@ impl Configuration {
             {renewal}
             {check}
             {redlock}
+            {wait}
             [workload]
             work = {work}
             work_kind = "wait"
@@ -132,6 +158,7 @@ impl Configuration {
             fencing = "{fence}"
             [network]
             latency = "{latency}"
+            {failover}
             "#,
             persistence = if is("durable") { "always" } else { "none" },
             // The right one is set below: people write whole seconds for EXPIRE.
@@ -150,7 +177,9 @@ impl Configuration {
             .unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{scenario}"));
         let works_until_deadline = is("works_until_deadline");
         let least_downtime = ticks(number("least_downtime"));
-        Self { scenario, works_until_deadline, ttl: ttl.parse().ok(), nodes, least_downtime }
+        let is_replicated = is("replicated");
+        let ttl = ttl.parse().ok();
+        Self { scenario, works_until_deadline, is_replicated, ttl, nodes, least_downtime }
     }
 
     /// Builds a testbed for one base schedule.
@@ -160,12 +189,23 @@ impl Configuration {
         let late = |by: i32| Instant::ZERO + ticks(u32::try_from(by).unwrap_or(0));
         parts.setup.processes[0].start = late(-base.offset);
         parts.setup.processes[1].start = late(base.offset);
+        // The lag is all that a change takes to a replica, and acknowledgements take no time.
+        parts.setup.peer_latency = Duration::ZERO;
+        let resource = self.scenario.resource_server().0;
         for (process, server) in (0..2).flat_map(|c| (0..=self.nodes).map(move |s| (c, s))) {
             let latency = ticks(base.latency(process, server, self.nodes));
             let model = LinkModel { latency: Distribution::Fixed(latency), loss_odds: 0 };
-            for leg in [Leg::Request, Leg::Reply] {
-                let link = (ProcessId(process), ServerId(server), leg, model.clone());
-                parts.setup.links.push(link);
+            // A replica is as far away as the master whose address it takes over.
+            let servers = match server {
+                _ if server == self.nodes => resource..resource + 1,
+                _ if self.is_replicated => 0..resource,
+                node => node..node + 1,
+            };
+            for server in servers {
+                for leg in [Leg::Request, Leg::Reply] {
+                    let link = (ProcessId(process), ServerId(server), leg, model.clone());
+                    parts.setup.links.push(link);
+                }
             }
         }
         for server in &mut parts.setup.servers[..usize::from(self.nodes)] {
@@ -195,6 +235,11 @@ impl Configuration {
     /// Returns how many nodes there are.
     pub(super) const fn nodes(&self) -> u16 {
         self.nodes
+    }
+
+    /// Returns whether there is a replica to fail over to.
+    pub(super) const fn is_replicated(&self) -> bool {
+        self.is_replicated
     }
 
     /// Returns whether the strategy has a renewer thread.

@@ -59,6 +59,7 @@ pub(super) enum FaultKind {
     NodeClockForward,
     NodeClockBack,
     ClientClockBack,
+    Failover,
 }
 
 impl FaultKind {
@@ -72,6 +73,7 @@ impl FaultKind {
         Self::NodeClockForward,
         Self::NodeClockBack,
         Self::ClientClockBack,
+        Self::Failover,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -85,11 +87,12 @@ impl FaultKind {
             Self::NodeClockForward => "node-clock-step-forward",
             Self::NodeClockBack => "node-clock-step-back",
             Self::ClientClockBack => "client-clock-step-back",
+            Self::Failover => "master-failover",
         }
     }
 
     const fn has_magnitude(self) -> bool {
-        !matches!(self, Self::Crash | Self::Loss)
+        !matches!(self, Self::Crash | Self::Loss | Self::Failover)
     }
 
     fn value(self, magnitude: u32) -> Value {
@@ -98,6 +101,8 @@ impl FaultKind {
         match self {
             Self::Crash => Value::Length(fencepost_history::Duration::MAX),
             Self::Loss => Value::Pick(1),
+            // The first of the scenario's operations.
+            Self::Failover => Value::Pick(0),
             Self::Pause | Self::WorkerStall | Self::Delay | Self::Restart => Value::Length(length),
             Self::NodeClockForward => Value::Step(step),
             Self::NodeClockBack | Self::ClientClockBack => Value::Step(-step),
@@ -125,8 +130,12 @@ impl FaultKind {
                     places.extend((1..=sent).map(|n| (format!("net.{kind}@{scope}"), n)));
                 }
             }
-            Self::Restart | Self::NodeClockForward | Self::NodeClockBack => {
-                let kind = if self == Self::Restart { "server.restart" } else { "clock.step" };
+            Self::Restart | Self::NodeClockForward | Self::NodeClockBack | Self::Failover => {
+                let kind = match self {
+                    Self::Restart => "server.restart",
+                    Self::Failover => "server.operation",
+                    _ => "clock.step",
+                };
                 for node in 0..nodes {
                     let executed = testbed.sim().executed(ServerId(node));
                     let site = format!("{kind}@r{}", node + 1);
@@ -180,6 +189,9 @@ pub(super) fn least(
 ) -> Row {
     let mut found = Row::new();
     if fault == FaultKind::WorkerStall && !configuration.has_renewer() {
+        return found;
+    }
+    if fault == FaultKind::Failover && !configuration.is_replicated() {
         return found;
     }
     let magnitudes = magnitudes(fault, span, expected);
