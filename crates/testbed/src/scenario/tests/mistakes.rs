@@ -140,6 +140,78 @@ const BROKEN: &[(&str, &str)] = &[
          [store]\nredis = { topology = \"replicated\" }",
     ),
     ("a time-out without WAIT", "[lock]\nstrategy = \"set-nx-px\"\nwait_timeout = \"1s\""),
+    ("Redlock on one server", "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n"),
+    (
+        "independent servers for one key",
+        "[store]\nredis = { topology = \"independent\", nodes = 3 }",
+    ),
+    (
+        "more servers than are asked at once",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[store]\n\
+         redis = { topology = \"independent\", nodes = 12 }\n",
+    ),
+    (
+        "one independent server",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[store]\n\
+         redis = { topology = \"independent\", nodes = 1 }\n",
+    ),
+    (
+        "a quorum above all servers",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[lock.redlock]\nquorum = 4\n\
+         [store]\nredis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a quorum of nobody",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[lock.redlock]\nquorum = 0\n\
+         [store]\nredis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a drift above the TTL",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[lock.redlock]\n\
+         drift = \"10s\"\n[store]\nredis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a validity that never is",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[lock.redlock]\n\
+         min_validity = \"9.9s\"\n[store]\n\
+         redis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a refill without renewal",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n[lock.redlock]\n\
+         renew_missing = \"refill\"\n[store]\n\
+         redis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a token of Redlock",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\n\
+         fencing_token = \"incr-after-set\"\n[store]\n\
+         redis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    (
+        "a release in two steps",
+        "[lock]\nstrategy = \"redlock\"\nttl = \"10s\"\nrelease = \"get-then-del\"\n\
+         [store]\nredis = { topology = \"independent\", nodes = 3 }\n",
+    ),
+    ("settings of another strategy", "[lock]\nstrategy = \"set-nx-px\"\nredlock = { quorum = 1 }"),
+    ("a clock that nobody looks at", "[lock]\nstrategy = \"set-nx-px\"\nclock = \"monotonic\""),
+    ("a snapshot without snapshots", "[store]\nredis = { save = [{ after = \"60s\" }] }"),
+    (
+        "a snapshot after half a second",
+        "[store]\nredis = { persistence = \"rdb\", save = [{ after = \"500ms\" }] }",
+    ),
+    ("an fsync that nobody waits for", "[store]\nredis = { fsync_time = \"5ms\" }"),
+    ("a slew by nothing", "[[fault]]\nclock-slew = { host = \"r1\", at = \"1s\", by = \"+0s\" }"),
+    (
+        "a slew at no rate",
+        "[[fault]]\nclock-slew = { host = \"r1\", at = \"1s\", by = \"+1s\", ppm = 0 }",
+    ),
+    (
+        "two rates of slewing",
+        "[[fault]]\nclock-slew = { host = \"r1\", at = \"1s\", by = \"+1s\" }\n\
+         [[fault]]\n\
+         clock-slew = { host = \"r1\", at = \"9s\", by = \"-1s\", ppm = 1000 }",
+    ),
     ("single with three nodes", "[store]\nredis = { nodes = 3 }"),
     ("an odd too high", "[hazard]\nlose = { odds = \"3/2\" }"),
     ("no odds", "[hazard]\npause = { when = \"acquired\", for = \"1s\" }"),
