@@ -235,7 +235,11 @@ fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     }
     for pair in options.chunks_exact(2) {
         if is(&pair[0], "ID") {
-            let id = parse_integer(&pair[1]).filter(|id| *id > 0);
+            let id = parse_integer(&pair[1]);
+            if id.is_none() && cx.version().is_valkey() {
+                return Err(Refusal::SYNTAX);
+            }
+            let id = id.filter(|id| *id > 0);
             client = Some(id.ok_or(Refusal::from("ERR client-id should be greater than 0"))?);
         } else if is(&pair[0], "TYPE") {
             normal = Some(is(&pair[1], "normal"));

@@ -18,19 +18,20 @@ pub(super) const COMMANDS: &[Spec] = &[
 ];
 
 /// Valkey refuses MULTI and WATCH inside MULTI as it refuses any command: EXEC fails later.
-fn not_inside(cx: &mut Context<'_>, text: &'static str) -> Result<(), Refusal> {
+fn not_inside(cx: &mut Context<'_>, name: &'static str, text: &'static str) -> Result<(), Refusal> {
     if cx.me().queue.is_none() {
         return Ok(());
     }
     if cx.version().is_valkey() {
         cx.me().spoiled = true;
-        return Err("ERR Command not allowed inside a transaction".into());
+        let text = format!("ERR Command '{name}' not allowed inside a transaction");
+        return Err(Refusal(text.into()));
     }
     Err(text.into())
 }
 
 fn multi(cx: &mut Context<'_>, _: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    not_inside(cx, "ERR MULTI calls can not be nested")?;
+    not_inside(cx, "multi", "ERR MULTI calls can not be nested")?;
     cx.me().queue = Some(Vec::new());
     Ok(Frame::ok())
 }
@@ -87,7 +88,7 @@ fn is_broken(cx: &mut Context<'_>, watch: Watch) -> bool {
 }
 
 fn watch(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    not_inside(cx, "ERR WATCH inside MULTI is not allowed")?;
+    not_inside(cx, "watch", "ERR WATCH inside MULTI is not allowed")?;
     let (database, now) = (cx.database, cx.frozen);
     for key in &words[1..] {
         let key = cx.id(key);
