@@ -21,7 +21,7 @@ mod tests;
 
 pub use fencepost_redis::{
     Command, ErrorCode, ExpireCondition, ExpireUnit, Expiry, KeyId, Names as KeyNames,
-    Reply as RedisReply, SetCondition, Value,
+    Reply as RedisReply, SetCondition, Value, Version,
 };
 pub use node::{LockKey, NodeSetup, RedisNode};
 pub use operation::Operation;

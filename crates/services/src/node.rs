@@ -1,7 +1,9 @@
 //! A Redis node: an engine, and the ghost state of who owns its lock keys.
 
 use fencepost_history::{Duration, GrantId, How, Instant, LockId, ServerId, WallTime, What};
-use fencepost_redis::{Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome, Role};
+use fencepost_redis::{
+    Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome, Role, Version,
+};
 use fencepost_sim::{CallRef, ServerContext};
 
 use crate::Servers;
@@ -18,6 +20,8 @@ pub struct NodeSetup {
     pub locks: Vec<LockKey>,
     /// All names that clients send.
     pub names: Names,
+    /// Which server it behaves like.
+    pub version: Version,
     /// How long a command takes.
     pub command_time: Duration,
     /// How long a script takes.
@@ -72,7 +76,8 @@ impl RedisNode {
         for (place, lock) in setup.locks.iter().enumerate() {
             places[lock.key.0 as usize] = u16::try_from(place).expect("locks are few");
         }
-        let engine = Engine::with_names(setup.names.clone());
+        let mut engine = Engine::with_names(setup.names.clone());
+        engine.config_mut().version = setup.version;
         let storage = setup.storage.clone();
         Self {
             storage: storage.map(|own| Box::new(Storage::new(setup.server, own, &engine))),

@@ -347,6 +347,10 @@ fn servers(
         server: ServerId(id(place)),
         locks: vec![LockKey { lock: LockId(0), key }],
         names: names.clone(),
+        version: match redis.version {
+            scenario::Version::V7_0 => fencepost_services::Version::Redis70,
+            scenario::Version::V7_2 => fencepost_services::Version::Redis72,
+        },
         command_time: redis.command_time,
         script_time: redis.script_time,
         is_durable: redis.persistence == scenario::Persistence::Always,

@@ -98,6 +98,7 @@ where
         server: ServerId(server),
         locks: vec![LockKey { lock: LockId(0), key: KEY }],
         names: names.clone(),
+        version: fencepost_services::Version::default(),
         command_time: Duration::ZERO,
         script_time: Duration::ZERO,
         is_durable: true,

@@ -268,8 +268,14 @@ fn getdel(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 fn getex(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let key = &words[1];
     let options = options(cx.version(), &words[2..], true)?;
+    // Valkey looks at the time first, Redis at the key.
+    let early = cx.version().is_valkey().then(|| options.deadline(cx, ExpiringCommand::GetEx));
+    let early = early.transpose()?;
     let Some(old) = cx.text(key)? else { return Ok(Frame::Nil) };
-    let at = options.deadline(cx, ExpiringCommand::GetEx)?;
+    let at = match early {
+        Some(at) => at,
+        None => options.deadline(cx, ExpiringCommand::GetEx)?,
+    };
     let id = cx.id(key);
     if let Some(at) = at {
         cx.move_deadline(key, at);

@@ -321,14 +321,14 @@ pub(crate) fn call_from_script(cx: &mut Context<'_>, words: &[Vec<u8>], read_onl
     let is_valkey = cx.version().is_valkey();
     let Ok(spec) = commands::resolve(cx.version(), words) else {
         return refused(if is_valkey {
-            "ERR Unknown command called from script script"
+            "ERR Unknown command called from script"
         } else {
             "ERR Unknown Redis command called from script"
         });
     };
     if spec.check_arity(words).is_err() {
         return refused(if is_valkey {
-            "ERR Wrong number of args calling command from script script"
+            "ERR Wrong number of args calling command from script"
         } else {
             "ERR Wrong number of args calling Redis command from script"
         });

@@ -202,6 +202,7 @@ fn bare_world_with(rules: Rules, storage: Option<&StorageSetup>) -> Sim<Servers>
         server,
         locks: vec![LockKey { lock: LockId(7), key: LOCK }],
         names: names.clone(),
+        version: fencepost_redis::Version::default(),
         command_time: Duration::from_micros(2),
         script_time: Duration::from_micros(20),
         is_durable,

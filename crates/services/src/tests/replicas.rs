@@ -155,6 +155,7 @@ impl World {
             server: ServerId(u16::try_from(place).expect("it is small")),
             locks: vec![LockKey { lock: LockId(7), key: LOCK }],
             names: names.clone(),
+            version: fencepost_redis::Version::default(),
             command_time: Duration::ZERO,
             script_time: Duration::ZERO,
             is_durable: self.is_durable,

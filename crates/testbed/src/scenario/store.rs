@@ -154,16 +154,6 @@ impl Topology {
     }
 }
 
-impl Version {
-    /// Returns whether this version of the program can simulate it.
-    pub(super) const fn is_available(self) -> bool {
-        match self {
-            Self::V7_0 => true,
-            Self::V7_2 => false,
-        }
-    }
-}
-
 impl Store {
     /// Returns the names of the servers that answer lock commands.
     #[must_use]

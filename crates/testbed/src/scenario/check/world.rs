@@ -28,10 +28,6 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn store(check: &mut Check<'_>) {
     let Store::Redis(redis) = &check.scenario.store;
-    if !redis.version.is_available() {
-        let what = format!("Redis {}", redis.version.name());
-        check.not_available("store.redis.version", &what);
-    }
     storage(check, redis);
     if redis.topology == Topology::Single && redis.nodes != NodeCount(1) {
         check.contradiction(
