@@ -32,7 +32,8 @@ error[E0103]: unknown key `renew_evry` in [lock]
   |
   = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
           `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
-          `fencing_token`, `purpose`, `effect`, `redlock`
+          `fencing_token`, `wait_replicas`, `wait_timeout`, `wait_sent`, `on_too_few`, `purpose`,
+          `effect`, `redlock`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -84,8 +85,10 @@ error[E0103]: unknown key `renew_evry` in [lock]
           `renew_compare`, `on_loss`,
           `clock`, `deadline_check`,
           `margin`, `fencing_token`,
-          `purpose`, `effect`,
-          `redlock`
+          `wait_replicas`,
+          `wait_timeout`, `wait_sent`,
+          `on_too_few`, `purpose`,
+          `effect`, `redlock`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -118,7 +121,8 @@ error[E0103]: unknown key `tll` in [lock]
  |
  = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
          `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
-         `fencing_token`, `purpose`, `effect`, `redlock`
+         `fencing_token`, `wait_replicas`, `wait_timeout`, `wait_sent`, `on_too_few`, `purpose`,
+         `effect`, `redlock`
 help: did you mean `ttl`?
  |
  - lock.tll=3s

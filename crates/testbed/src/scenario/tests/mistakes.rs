@@ -102,7 +102,6 @@ const BROKEN: &[(&str, &str)] = &[
         "[[fault]]\noutsider = { server = \"r1\", at = \"1s\", command = \"DLE lock:orders\" }",
     ),
     ("a rate too high", "[[fault]]\nclock-rate = { host = \"r1\", at = \"1s\", ppm = 900000 }"),
-    ("not yet: a version", "[store]\nredis = { version = \"7.2\" }"),
     ("no replica", "[store]\nredis = { topology = \"replicated\", replicas = 0 }"),
     ("a lag of nothing", "[store]\nredis = { lag = \"1s\" }"),
     (

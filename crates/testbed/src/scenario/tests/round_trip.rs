@@ -1,3 +1,4 @@
+use fencepost_history::Duration;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -24,6 +25,24 @@ fn a_whole_scenario_reads_back_the_same() {
     let written = scenario.to_toml();
     assert_eq!(read(&written), scenario, "{written}");
     insta::assert_snapshot!(written);
+}
+
+#[test]
+fn a_quorum_reads_back_the_same_and_has_the_defaults_of_its_servers() {
+    let scenario = read(include_str!("quorum.toml"));
+    let written = scenario.to_toml();
+    assert_eq!(read(&written), scenario, "{written}");
+    let plain = "[lock]\nstrategy = \"redlock\"\nttl = \"20s\"\n\
+                 [store]\nredis = { topology = \"independent\", nodes = 5 }\n\
+                 [[workload.client]]\nname = \"a\"\n\
+                 [[workload.client]]\nname = \"b\"\nrequest_timeout = \"1s\"\n";
+    let scenario = read(plain);
+    let rules = scenario.lock.redlock.clone().expect("Redlock has its settings");
+    assert_eq!((rules.quorum, rules.drift), (Some(3), Some(Duration::from_millis(202))));
+    let timeouts = scenario.workload.clients.iter().map(|c| c.behaviour.request_timeout);
+    let millis: Vec<u64> = timeouts.flatten().map(Duration::as_millis).collect();
+    assert_eq!(millis, [50, 1_000], "the documentation asks for much less than the TTL");
+    assert_eq!(read(&scenario.to_toml()), scenario);
 }
 
 #[test]
