@@ -87,7 +87,10 @@ impl Future for Ask<'_> {
         };
         answer.map(|answer| match answer {
             Some(Reply::Redis(reply)) => Some(reply),
-            Some(Reply::Access { .. } | Reply::Waited { .. } | Reply::Master(_)) | None => None,
+            Some(
+                Reply::Script(_) | Reply::Access { .. } | Reply::Waited { .. } | Reply::Master(_),
+            )
+            | None => None,
         })
     }
 }
@@ -268,7 +271,7 @@ impl KeyLock {
                     Some((reply, goes_on || replicas >= wait.replicas))
                 }
                 Reply::Redis(reply) => Some((reply, true)),
-                Reply::Access { .. } | Reply::Master(_) => None,
+                Reply::Script(_) | Reply::Access { .. } | Reply::Master(_) => None,
             };
         }
         let reply = self.ask(client, by, command, sent).await?;

@@ -16,7 +16,10 @@ mod tests;
 
 pub use grant::{AcquireError, Attempt, Grant, Identity, Renewal};
 pub use key::{Copying, KeyLock, LeaseClock, Release, Route, TokenSource, ValueSource, WaitSent};
-pub use strategies::{Contact, Entry, LIST, Missing, Quorum, Redlock, SetNx, SetNxExpire, SetNxPx};
+pub use strategies::{
+    Calling, Contact, Entry, Granted, LIST, Missing, Quorum, Redlock, SetNx, SetNxExpire, SetNxPx,
+    UserScript,
+};
 pub use strategy::LockStrategy;
 
 pub use fencepost_services::{Client, Wait};

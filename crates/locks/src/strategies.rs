@@ -1,11 +1,13 @@
 //! The list of strategies.
 
 mod redlock;
+mod script;
 mod set_nx_px;
 mod setnx;
 mod setnx_expire;
 
 pub use redlock::{Contact, Missing, Quorum, Redlock};
+pub use script::{Calling, Granted, UserScript};
 pub use set_nx_px::SetNxPx;
 pub use setnx::SetNx;
 pub use setnx_expire::SetNxExpire;
@@ -22,4 +24,5 @@ pub struct Entry {
 }
 
 /// All strategies, in the order in which people met them.
-pub const LIST: &[Entry] = &[setnx::ENTRY, setnx_expire::ENTRY, set_nx_px::ENTRY, redlock::ENTRY];
+pub const LIST: &[Entry] =
+    &[setnx::ENTRY, setnx_expire::ENTRY, set_nx_px::ENTRY, redlock::ENTRY, script::ENTRY];

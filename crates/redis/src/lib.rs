@@ -53,7 +53,7 @@ pub use reply::{Change, ErrorCode, ExpiringCommand, Outcome, Reply};
 pub use request::{ProtocolError, RequestParser, split_inline};
 pub use script::ScriptLimits;
 #[cfg(feature = "lua")]
-pub use script::{Interpreter, digest};
+pub use script::{Interpreter, Script, ScriptChange, ScriptOutcome, digest};
 pub use server::{Config, ConfigError, Health};
 pub use value::{Value, parse_integer};
 pub use version::Version;

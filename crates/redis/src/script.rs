@@ -18,6 +18,8 @@ mod cjson;
 #[cfg(feature = "lua")]
 mod convert;
 #[cfg(feature = "lua")]
+mod door;
+#[cfg(feature = "lua")]
 mod environment;
 #[cfg(feature = "lua")]
 mod fault;
@@ -45,6 +47,10 @@ mod structs;
 #[cfg(all(test, feature = "lua"))]
 mod tests;
 
+#[cfg(feature = "lua")]
+pub use door::{Script, ScriptChange, ScriptOutcome};
+#[cfg(feature = "lua")]
+pub(crate) use host::Tracked;
 #[cfg(feature = "lua")]
 pub(crate) use interpreter::Call;
 #[cfg(feature = "lua")]

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use crate::*;
 use model::Model;
 
-const LOCK: KeyId = KeyId(0);
-const FENCE: KeyId = KeyId(1);
-const T1: Value = Value::Token { client: 1, serial: 1 };
-const T2: Value = Value::Token { client: 2, serial: 1 };
+pub(crate) const LOCK: KeyId = KeyId(0);
+pub(crate) const FENCE: KeyId = KeyId(1);
+pub(crate) const T1: Value = Value::Token { client: 1, serial: 1 };
+pub(crate) const T2: Value = Value::Token { client: 2, serial: 1 };
 
 pub(crate) fn engine() -> Engine {
     let mut names = Names::new();

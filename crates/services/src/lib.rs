@@ -12,6 +12,7 @@ mod operate;
 mod operation;
 mod replication;
 mod resource;
+mod script;
 mod sentinel;
 mod servers;
 mod storage;
@@ -19,6 +20,8 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "lua")]
+pub use fencepost_redis::Interpreter;
 pub use fencepost_redis::{
     Command, ErrorCode, ExpireCondition, ExpireUnit, Expiry, KeyId, Names as KeyNames,
     Reply as RedisReply, SetCondition, Value, Version,
@@ -27,6 +30,7 @@ pub use node::{LockKey, NodeSetup, RedisNode};
 pub use operation::Operation;
 pub use replication::{Message, ReplicaSetup, ReplicationSetup, Wait};
 pub use resource::{Accept, AccessRequest, Fencing, Path, Resource, ResourceSetup};
+pub use script::{ScriptCall, ScriptReply, ScriptRequest, Verdict as ScriptVerdict};
 pub use sentinel::SentinelSetup;
 pub use servers::{RedisRequest, Reply, Request, Servers, ServersSetup};
 pub use storage::{Policy, StorageSetup};

@@ -8,6 +8,7 @@ use fencepost_sim::{CallRef, ServerContext};
 
 use crate::Servers;
 use crate::replication::Update;
+use crate::script::{ScriptReply, ScriptRequest};
 use crate::servers::{RedisRequest, Reply};
 use crate::storage::{Storage, StorageSetup};
 
@@ -30,6 +31,8 @@ pub struct NodeSetup {
     pub is_durable: bool,
     /// How it keeps its data if it keeps neither all nor nothing.
     pub storage: Option<StorageSetup>,
+    /// The user's scripts that clients call here.
+    pub scripts: Vec<String>,
     /// How long it answers nothing but `LOADING` after a restart.
     pub load_time: Duration,
 }
@@ -59,6 +62,8 @@ pub struct RedisNode {
     loads_until: Instant,
     /// The error that it answers with, and until when.
     refusal: Option<(ErrorCode, Instant)>,
+    #[cfg(feature = "lua")]
+    scripts: Option<Box<crate::script::Scripts>>,
 }
 
 const NO_LOCK: u16 = u16::MAX;
@@ -83,6 +88,8 @@ impl RedisNode {
             storage: storage.map(|own| Box::new(Storage::new(setup.server, own, &engine))),
             loads_until: Instant::ZERO,
             is_watched: setup.storage.is_some(),
+            #[cfg(feature = "lua")]
+            scripts: crate::script::Scripts::new(&setup.scripts).map(Box::new),
             engine,
             owners: vec![GrantId::NONE; setup.locks.len()],
             refusal: None,
@@ -100,6 +107,10 @@ impl RedisNode {
             storage.reset();
         }
         self.refusal = None;
+        #[cfg(feature = "lua")]
+        if let Some(scripts) = &mut self.scripts {
+            scripts.reset();
+        }
     }
 
     pub(crate) const fn names(&self) -> &Names {
@@ -164,6 +175,66 @@ impl RedisNode {
         if command.is_script() { self.setup.script_time } else { self.setup.command_time }
     }
 
+    /// Runs a user's script.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn serve_script(
+        &mut self,
+        call: CallRef,
+        request: &ScriptRequest,
+        cx: &mut ServerContext<'_, Servers>,
+    ) {
+        let reply = self.run_script(request, cx);
+        cx.reply(call, Reply::Script(reply), self.setup.script_time);
+    }
+
+    #[cfg(feature = "lua")]
+    fn run_script(
+        &mut self,
+        request: &ScriptRequest,
+        cx: &mut ServerContext<'_, Servers>,
+    ) -> ScriptReply {
+        if self.is_watched && self.refusal(&Command::Del { key: request.key }, cx).is_some() {
+            return ScriptReply { verdict: crate::ScriptVerdict::Failed, number: None };
+        }
+        let micros = cx.wall(self.setup.server).as_nanos() / 1_000;
+        let Some(scripts) = &mut self.scripts else { return ScriptReply::NO_SCRIPT };
+        let Some(outcome) = scripts.run(&mut self.engine, request, micros) else {
+            return ScriptReply::NO_SCRIPT;
+        };
+        for change in &outcome.changes {
+            let key = Some(request.key);
+            self.tell(key, request.by, change.expired, change.change, micros / 1_000, cx);
+        }
+        ScriptReply::of(&outcome.reply)
+    }
+
+    #[cfg(not(feature = "lua"))]
+    fn run_script(&mut self, _: &ScriptRequest, _: &mut ServerContext<'_, Servers>) -> ScriptReply {
+        ScriptReply::NO_SCRIPT
+    }
+
+    #[cfg(feature = "lua")]
+    pub(crate) fn script_failure(&self) -> Option<&str> {
+        self.scripts.as_ref().and_then(|scripts| scripts.failure.as_deref())
+    }
+
+    #[cfg(not(feature = "lua"))]
+    pub(crate) const fn script_failure(&self) -> Option<&str> {
+        None
+    }
+
+    #[cfg(feature = "lua")]
+    pub(crate) fn describe_script(&self, request: &ScriptRequest) -> String {
+        let scripts = self.scripts.as_ref();
+        scripts.map(|own| own.describe(request, self.names())).unwrap_or_default()
+    }
+
+    #[cfg(not(feature = "lua"))]
+    pub(crate) fn describe_script(&self, _: &ScriptRequest) -> String {
+        String::new()
+    }
+
     /// Executes a command of a grant, or of an outsider.
     #[inline]
     pub(crate) fn execute(
@@ -214,7 +285,7 @@ impl RedisNode {
         let outcome = self.engine.execute(command, now_ms);
         let is_flush = matches!(command, Command::FlushAll);
         if outcome.change != Change::None || outcome.expired || is_flush {
-            self.tell(command, by, outcome.expired, outcome.change, now_ms, cx);
+            self.tell(command.key(), by, outcome.expired, outcome.change, now_ms, cx);
         }
         outcome
     }
@@ -222,14 +293,14 @@ impl RedisNode {
     /// Tells what a command did to a lock's key.
     fn tell(
         &mut self,
-        command: &Command,
+        key: Option<KeyId>,
         by: GrantId,
         is_expired: bool,
         change: Change,
         now_ms: u64,
         cx: &mut ServerContext<'_, Servers>,
     ) {
-        let Some(key) = command.key() else {
+        let Some(key) = key else {
             self.tell_losses(cx);
             return;
         };
@@ -367,6 +438,10 @@ impl RedisNode {
     }
 
     pub(crate) fn crash(&mut self, has_power: bool, cx: &mut ServerContext<'_, Servers>) {
+        #[cfg(feature = "lua")]
+        if let Some(scripts) = &mut self.scripts {
+            scripts.crash();
+        }
         if let Some(storage) = &mut self.storage {
             storage.crash(has_power, cx);
         } else if !self.setup.is_durable {

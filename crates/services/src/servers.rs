@@ -8,6 +8,7 @@ use crate::node::{NodeSetup, RedisNode};
 use crate::operation::Operation;
 use crate::replication::{Message, Replication, ReplicationSetup, Wait, id};
 use crate::resource::{AccessRequest, Resource, ResourceSetup};
+use crate::script::{ScriptReply, ScriptRequest};
 use crate::sentinel::{self, SentinelSetup, Sentinels};
 
 /// What all servers are from run to run; the order of the lists together is that of the
@@ -42,6 +43,8 @@ pub enum Request {
     },
     /// A sentinel is asked who is master.
     AskMaster,
+    /// A call of a user's script at a Redis node.
+    Script(ScriptRequest),
     /// An access to a resource.
     Access(AccessRequest),
 }
@@ -69,6 +72,8 @@ pub enum Reply {
     },
     /// A sentinel's belief who is master.
     Master(ServerId),
+    /// What a user's script answers.
+    Script(ScriptReply),
     /// A resource's answer.
     Access {
         /// What it did.
@@ -153,6 +158,9 @@ impl Servers {
                 let master = Reply::Master(id(sentinels.master(place)));
                 cx.reply(call, master, self.nodes[0].command_time());
             }
+            (Kind::Node(place), None, Request::Script(request)) => {
+                self.nodes[place].serve_script(call, &request, cx);
+            }
             // A server without replicas waits for none.
             (Kind::Node(place), None, Request::RedisThenWait(request, _)) => {
                 let outcome = self.nodes[place].execute(&request.command, request.by, cx);
@@ -173,6 +181,12 @@ impl Servers {
         if let (Some(sentinels), Some(replication)) = (&mut self.sentinels, &self.replication) {
             sentinels.look(replication, cx);
         }
+    }
+
+    /// Gives the first error that a user's script raised in this run.
+    #[must_use]
+    pub fn script_failure(&self) -> Option<&str> {
+        self.nodes.iter().find_map(RedisNode::script_failure)
     }
 }
 
@@ -293,6 +307,7 @@ impl Services for Servers {
                 format!("{} (on a connection that has sent nothing)", wait.to_text())
             }
             Request::AskMaster => "SENTINEL GET-MASTER-ADDR-BY-NAME".to_owned(),
+            Request::Script(request) => self.nodes[server.index()].describe_script(request),
             Request::Access(request) => {
                 self.resources[server.index() - self.first_resource].describe(request)
             }
@@ -307,6 +322,7 @@ impl Services for Servers {
                 format!("{reply}; (integer) {replicas}")
             }
             Reply::Master(server) => format!("r{}", server.index() + 1),
+            Reply::Script(reply) => reply.to_string(),
             Reply::Access { outcome: AccessOutcome::Accepted, .. } => "accepted".to_owned(),
             Reply::Access { outcome: AccessOutcome::Deduplicated, .. } => "done already".to_owned(),
             Reply::Access { outcome: AccessOutcome::Refused, highest } => {

@@ -224,6 +224,13 @@ fn copying(lock: &scenario::Lock) -> Copying {
     }
 }
 
+/// Returns the user's scripts, in the order in which clients number them.
+fn scripts(scenario: &Scenario) -> Vec<String> {
+    let scripts = scenario.lock.script.as_ref();
+    let sources = scripts.map(|script| script.sources().map(|(_, source)| source.to_owned()));
+    sources.map(Vec::from).unwrap_or_default()
+}
+
 fn is_independent(scenario: &Scenario) -> bool {
     let Store::Redis(redis) = &scenario.store;
     redis.topology == scenario::Topology::Independent
@@ -355,6 +362,7 @@ fn servers(
         script_time: redis.script_time,
         is_durable: redis.persistence == scenario::Persistence::Always,
         storage: storage(redis),
+        scripts: scripts(scenario),
         load_time: redis.load_time,
     });
     ServersSetup {

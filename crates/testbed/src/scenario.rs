@@ -25,6 +25,7 @@ mod read;
 mod reader;
 mod redlock;
 mod schema;
+mod script;
 mod section;
 mod set;
 mod shape;
@@ -61,6 +62,7 @@ pub use numbers::{Hex, NodeCount, Odds, Rate, Shift};
 pub use read::{Parsed, Place, Places};
 pub use redlock::{Contact, Missing, Redlock};
 pub use schema::json_schema;
+pub use script::{Call, Granted, Script};
 pub use store::{Discovery, Persistence, Redis, Replica, SavePoint, Store, Topology, Version};
 pub use workload::{
     Accept, Behaviour, Client, Fencing, Occurrence, OnRefusal, Resource, WorkKind, Workload,

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use fencepost_check::{Checkers, Finding, KindSet, Tally};
 use fencepost_choice::{Deviation, PlanError, Planned, Source};
 use fencepost_history::{Event, History, Instant, Moment, Names, ThreadId};
-use fencepost_locks::{KeyLock, LockStrategy, Redlock, SetNx, SetNxExpire, SetNxPx};
+use fencepost_locks::{
+    Calling, Granted, KeyLock, LockStrategy, Redlock, SetNx, SetNxExpire, SetNxPx, UserScript,
+};
 use fencepost_services::Servers;
 use fencepost_sim::{Observer, Sim, Slot, Stop, Task};
 
@@ -53,6 +55,9 @@ pub enum RunError {
     /// A deviation names no place of the scenario.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A script of the scenario raised an error.
+    #[error("a script of [lock.script] failed: {0}")]
+    Script(String),
     /// The same run gave another hash the second time: a fault of the program.
     #[error("the same run gave hash {first:#018x} and then {second:#018x}; this is a bug")]
     NotDeterministic {
@@ -91,6 +96,8 @@ pub struct Testbed {
     settle: fencepost_history::Duration,
     pinned: Vec<Deviation>,
     resolved: Vec<Planned>,
+    /// Whether servers run scripts of the user's, which may fail.
+    has_scripts: bool,
 }
 
 /// Hands a run's events to the checkers, and to the history if there is one.
@@ -125,6 +132,10 @@ impl Testbed {
             Strategy::SetNx => Self::with_parts(&parts, SetNx),
             Strategy::SetNxExpire => Self::with_parts(&parts, SetNxExpire),
             Strategy::SetNxPx => Self::with_parts(&parts, SetNxPx),
+            Strategy::Script => {
+                let (granted, calling) = script_rules(scenario);
+                Self::with_parts(&parts, |lock| UserScript { lock, granted, calling })
+            }
             Strategy::Redlock => {
                 Self::with_parts(&parts, |lock| Redlock { lock, rules: parts.quorum })
             }
@@ -181,6 +192,7 @@ impl Testbed {
             settle: parts.settle,
             pinned: Vec::new(),
             resolved: Vec::new(),
+            has_scripts: parts.servers.nodes.iter().any(|node| !node.scripts.is_empty()),
         }
     }
 
@@ -259,7 +271,12 @@ impl Testbed {
             plan.extend_from_slice(extra);
             self.sim.begin(source, &plan)?;
         }
-        Ok(self.complete())
+        let brief = self.complete();
+        if self.has_scripts {
+            let failure = self.sim.services(|servers| servers.script_failure().map(str::to_owned));
+            return failure.map_or(Ok(brief), |text| Err(RunError::Script(text)));
+        }
+        Ok(brief)
     }
 
     /// Runs once with a plan whose places have been found, and without the scenario's own faults;
@@ -339,6 +356,22 @@ impl Testbed {
             unreached,
         })
     }
+}
+
+/// Gives what the scenario says of its scripts.
+fn script_rules(scenario: &Scenario) -> (Granted, Calling) {
+    use crate::scenario::{Call, Granted as Answer};
+    let script = scenario.lock.script.as_ref();
+    let granted = match script.map_or(Answer::Truthy, |script| script.granted) {
+        Answer::Truthy => Granted::Truthy,
+        Answer::Nil => Granted::Nil,
+    };
+    let calling = match script.map_or(Call::Eval, |script| script.call) {
+        Call::Eval => Calling::Eval,
+        Call::EvalSha => Calling::EvalSha,
+        Call::EvalShaThenEval => Calling::EvalShaThenEval,
+    };
+    (granted, calling)
 }
 
 impl Recorded {

@@ -169,7 +169,9 @@ pub(crate) fn failure(
             output.error(&format!("{path} does not replay: {error}"));
             Ok(Failure::Told(Exit::Differs))
         }
-        Error::Deviation(_) | Error::TooFewRuns(_) | Error::Run(RunError::Plan(_)) => {
+        Error::Deviation(_)
+        | Error::TooFewRuns(_)
+        | Error::Run(RunError::Plan(_) | RunError::Script(_)) => {
             Ok(Failure::Usage(format!("{}: {error}", shown(&asked.source.path))))
         }
     }

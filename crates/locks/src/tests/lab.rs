@@ -103,6 +103,7 @@ where
         script_time: Duration::ZERO,
         is_durable: true,
         storage: None,
+        scripts: Vec::new(),
         load_time: Duration::ZERO,
     };
     let server = |number| ServerSetup {

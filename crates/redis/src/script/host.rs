@@ -6,12 +6,13 @@ use std::cell::{Cell, RefCell, RefMut};
 
 use mlua::{Error, Result};
 
-use super::meter::Meter;
+use super::{door::ScriptChange, meter::Meter};
 use crate::{
     commands::{Flags, resolve},
     effects::{Clock, ConnectionId, Effect, Effects},
     engine::Engine,
     frame::{Frame, Protocol},
+    reply::Change,
     server::{Context, Origin, SLICE, call_from_script},
 };
 
@@ -61,6 +62,58 @@ pub(super) struct Host {
     undo: Option<Box<[crate::keyspace::Database; crate::engine::DATABASES]>>,
     /// What left the server after the first slice, and when.
     late: Vec<(u64, Effect)>,
+    tracked: Option<Tracked>,
+}
+
+/// A key of database 0 that the caller looks at, and what commands have done to it so far.
+pub(crate) struct Tracked {
+    pub(super) key: u32,
+    pub(super) changes: Vec<ScriptChange>,
+}
+
+/// How a key was before a command.
+#[derive(Clone, Copy)]
+struct Before {
+    exists: bool,
+    is_dead: bool,
+    version: u32,
+    deadline: Option<i64>,
+}
+
+impl Tracked {
+    fn look(&self, engine: &Engine, now: i64) -> Before {
+        let slot = engine.databases[0].peek(self.key);
+        slot.map_or(Before { exists: false, is_dead: false, version: 0, deadline: None }, |slot| {
+            Before {
+                exists: !slot.content.is_absent(),
+                is_dead: slot.is_dead(now),
+                version: slot.version(),
+                deadline: slot.deadline(),
+            }
+        })
+    }
+
+    /// Notes what a command has done to the key.
+    fn note(&mut self, before: Before, engine: &Engine, verb: &[u8]) {
+        let after = self.look(engine, i64::MIN);
+        let is_untouched = after.version == before.version && after.deadline == before.deadline;
+        if is_untouched && after.exists == before.exists {
+            return;
+        }
+        let expired = before.exists && before.is_dead;
+        let about_time =
+            [&b"EXPIRE"[..], b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"GETEX", b"PERSIST"];
+        let change = match (before.exists && !expired, after.exists) {
+            (false, false) => Change::None,
+            (false, true) => Change::Created,
+            (true, false) => Change::Deleted,
+            (true, true) if about_time.iter().any(|own| verb.eq_ignore_ascii_case(own)) => {
+                if after.deadline.is_some() { Change::Extended } else { Change::Persisted }
+            }
+            (true, true) => Change::Overwritten,
+        };
+        self.changes.push(ScriptChange { expired, change });
+    }
 }
 
 impl Host {
@@ -83,6 +136,7 @@ impl Host {
             first_write: cx.ahead.first_write,
             undo: None,
             late: Vec::new(),
+            tracked: cx.tracked.take(),
         }
     }
 
@@ -92,6 +146,7 @@ impl Host {
         cx.out.list.extend(self.out.list);
         cx.dirty = self.dirty;
         cx.midst = self.midst;
+        cx.tracked = self.tracked;
         cx.ahead.first_write = self.first_write;
         cx.ahead.undo = cx.ahead.undo.take().or(self.undo);
         cx.ahead.late.extend(self.late);
@@ -110,6 +165,7 @@ impl Host {
             }
             self.first_write = Some(self.clock.monotonic_micros());
         }
+        let before = self.tracked.as_ref().map(|key| key.look(&self.engine, self.frozen));
         let mut cx = Context::new(&mut self.engine, &mut self.clock, &mut self.out);
         cx.connection = self.connection;
         cx.database = self.database;
@@ -126,6 +182,10 @@ impl Host {
             cx.engine.server.pending.truncate(told);
         }
         self.database = cx.database;
+        if let (Some(tracked), Some(before)) = (&mut self.tracked, before) {
+            let verb = words.first().map_or(&[][..], Vec::as_slice);
+            tracked.note(before, &self.engine, verb);
+        }
         if is_late {
             let now = self.clock.monotonic_micros();
             self.late.extend(self.out.list.drain(..).map(|effect| (now, effect)));

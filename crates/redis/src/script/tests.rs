@@ -2,15 +2,25 @@
 
 mod limits;
 mod traits;
+mod twins;
 
 use crate::*;
 
 /// A clock that stands but for what is spent.
 struct Standing(u64);
 
+impl Standing {
+    /// A clock at this unix time in milliseconds.
+    const fn at(millis: u64) -> Self {
+        Self((millis * 1_000).wrapping_sub(START))
+    }
+}
+
+const START: u64 = 1_700_000_000_000_000;
+
 impl Clock for Standing {
     fn wall_micros(&self) -> u64 {
-        1_700_000_000_000_000 + self.0
+        START.wrapping_add(self.0)
     }
 
     fn monotonic_micros(&self) -> u64 {

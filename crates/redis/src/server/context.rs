@@ -84,6 +84,9 @@ pub(crate) struct Context<'a> {
     /// Where scripts run, if the caller keeps a place for them.
     #[cfg(feature = "lua")]
     pub(crate) interpreter: Option<&'a mut crate::script::Interpreter>,
+    /// The key that the caller of a script looks at.
+    #[cfg(feature = "lua")]
+    pub(crate) tracked: Option<crate::script::Tracked>,
 }
 
 impl<'a> Context<'a> {
@@ -110,6 +113,8 @@ impl<'a> Context<'a> {
             script_protocol: None,
             #[cfg(feature = "lua")]
             interpreter: None,
+            #[cfg(feature = "lua")]
+            tracked: None,
         }
     }
 

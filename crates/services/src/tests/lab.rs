@@ -207,6 +207,7 @@ fn bare_world_with(rules: Rules, storage: Option<&StorageSetup>) -> Sim<Servers>
         script_time: Duration::from_micros(20),
         is_durable,
         storage: storage.cloned(),
+        scripts: Vec::new(),
         load_time: Duration::ZERO,
     };
     let resource = ResourceSetup {

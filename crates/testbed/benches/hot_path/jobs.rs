@@ -24,14 +24,17 @@ pub(crate) enum Job {
     R1,
     /// The reference job of a quorum.
     R2,
+    /// The reference job with scripts of one's own.
+    Lua,
     /// The peer job.
     Peer(Peer),
 }
 
 /// All jobs, by the names that the command line knows them by.
-pub(crate) const JOBS: [(&str, Job); 6] = [
+pub(crate) const JOBS: [(&str, Job); 7] = [
     ("r1", Job::R1),
     ("r2", Job::R2),
+    ("lua", Job::Lua),
     ("peer-2-1", peer(2, 1, false)),
     ("peer-5-20", peer(5, 20, false)),
     ("peer-2-1-fenced", peer(2, 1, true)),
@@ -48,6 +51,7 @@ impl Job {
         match self {
             Self::R1 => shipped(include_str!("r1.toml")),
             Self::R2 => shipped(include_str!("r2.toml")),
+            Self::Lua => shipped(include_str!("lua.toml")),
             Self::Peer(peer) => peer.testbed(),
         }
     }

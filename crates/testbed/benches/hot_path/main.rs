@@ -83,7 +83,7 @@ fn timed(runner: &mut impl Runner, first: u64, runs: u64) -> (Count, f64) {
 fn measure(job: Job) {
     let mut testbed = job.testbed();
     let mut bare = match job {
-        Job::R1 | Job::R2 => None,
+        Job::R1 | Job::R2 | Job::Lua => None,
         Job::Peer(peer) => Some(Bare::new(peer)),
     };
     let warm = testbed.many(0, 1_000);
@@ -119,6 +119,7 @@ fn title(job: Job) -> String {
     match job {
         Job::R1 => "r1".to_owned(),
         Job::R2 => "r2".to_owned(),
+        Job::Lua => "lua".to_owned(),
         Job::Peer(Peer { clients, rounds, is_fenced }) => {
             let fenced = if is_fenced { "-fenced" } else { "" };
             format!("peer-job{fenced} n={clients} r={rounds}")

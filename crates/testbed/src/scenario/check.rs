@@ -13,6 +13,7 @@ mod lock;
 mod moment;
 mod redlock;
 mod replication;
+mod script;
 mod world;
 
 /// Reports everything that is wrong between the parts of a scenario.
@@ -22,6 +23,7 @@ pub(super) fn check(scenario: &Scenario, reader: &mut Reader) {
     replication::check(&mut check);
     lock::check(&mut check);
     redlock::check(&mut check);
+    script::check(&mut check);
     fault::check(&mut check);
     hazard::check(&mut check);
     expect::check(&mut check);

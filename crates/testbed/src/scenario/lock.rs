@@ -3,6 +3,7 @@
 use fencepost_history::Duration;
 
 use super::redlock::Redlock;
+use super::script::Script;
 use super::section::{section, words};
 
 section! {
@@ -53,6 +54,8 @@ section! {
         effect: Effect = Effect::Harmless,
         /// How many servers decide, and where the libraries of Redlock differ.
         redlock?: Redlock,
+        /// Lua scripts of one's own, where `strategy = "script"`.
+        script?: Script,
     }
 }
 
@@ -68,6 +71,8 @@ words! {
         SetNxPx = "set-nx-px",
         /// `SET key value NX PX milliseconds` on independent servers; a majority decides.
         Redlock = "redlock",
+        /// Lua scripts of one's own, given in `[lock.script]`.
+        Script = "script",
     }
 }
 
@@ -77,7 +82,7 @@ impl Strategy {
     pub const fn expires(self) -> bool {
         match self {
             Self::SetNx => false,
-            Self::SetNxExpire | Self::SetNxPx | Self::Redlock => true,
+            Self::SetNxExpire | Self::SetNxPx | Self::Redlock | Self::Script => true,
         }
     }
 }

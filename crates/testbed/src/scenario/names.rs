@@ -102,7 +102,7 @@ pub(super) fn resolve(scenario: &mut Scenario, places: &Places) {
     }
     if !places.has("lock.release") {
         lock.release = match lock.strategy {
-            Strategy::SetNxPx | Strategy::Redlock => Release::CompareAndDelete,
+            Strategy::SetNxPx | Strategy::Redlock | Strategy::Script => Release::CompareAndDelete,
             Strategy::SetNx | Strategy::SetNxExpire => Release::Del,
         };
     }

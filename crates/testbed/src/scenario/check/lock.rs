@@ -25,7 +25,9 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
     let counts_in_script =
         matches!(lock.fencing_token, FencingToken::InAcquireScript | FencingToken::ReadLater);
-    if counts_in_script && !matches!(lock.strategy, Strategy::SetNxPx | Strategy::Redlock) {
+    if counts_in_script
+        && !matches!(lock.strategy, Strategy::SetNxPx | Strategy::Redlock | Strategy::Script)
+    {
         check.contradiction(
             "lock.fencing_token",
             "lock.strategy",
@@ -64,7 +66,9 @@ fn ttl(check: &mut Check<'_>, lock: &Lock) {
         (Some(ttl), true) => {
             let unit = match lock.strategy {
                 Strategy::SetNxExpire => Duration::from_secs(1),
-                Strategy::SetNx | Strategy::SetNxPx | Strategy::Redlock => Duration::from_millis(1),
+                Strategy::SetNx | Strategy::SetNxPx | Strategy::Redlock | Strategy::Script => {
+                    Duration::from_millis(1)
+                }
             };
             if ttl.as_nanos() % unit.as_nanos() != 0 {
                 let message = format!("`{strategy}` cannot set a TTL of {ttl}");

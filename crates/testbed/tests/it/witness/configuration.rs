@@ -226,6 +226,7 @@ impl Configuration {
             Strategy::SetNx => Testbed::with_parts(&parts, SetNx),
             Strategy::SetNxExpire => Testbed::with_parts(&parts, SetNxExpire),
             Strategy::SetNxPx => Testbed::with_parts(&parts, SetNxPx),
+            Strategy::Script => panic!("no row of the table has scripts of its own"),
             Strategy::Redlock => {
                 Testbed::with_parts(&parts, |lock| Redlock { lock, rules: parts.quorum })
             }
