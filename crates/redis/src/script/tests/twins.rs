@@ -38,12 +38,21 @@ const STATES: &[&[&str]] = &[
 ];
 
 /// What a key holds, and until when; a dead key that was not looked at stays.
-type Left = Vec<(Content, Option<i64>)>;
+type Left = Vec<(String, Option<i64>)>;
 
 fn left(engine: &Engine) -> Left {
+    let shown = |bytes: &[u8]| format!("{:?}", String::from_utf8_lossy(bytes));
     let slot = |key: KeyId| {
-        let slot = engine.databases[0].peek(key.0);
-        slot.map_or((Content::Absent, None), |slot| (slot.content.clone(), slot.deadline()))
+        let Some(slot) = engine.databases[0].peek(key.0) else { return (String::new(), None) };
+        // Both doors may store one text in different forms.
+        let text = match &slot.content {
+            Content::Absent => String::new(),
+            Content::Value(value) => shown(&value.to_bytes(&engine.names)),
+            Content::Object(object) => {
+                object.text().map_or_else(|| format!("{object:?}"), |text| shown(text))
+            }
+        };
+        (text, slot.deadline())
     };
     vec![slot(LOCK), slot(FENCE)]
 }
