@@ -160,6 +160,7 @@ impl World {
             script_time: Duration::ZERO,
             is_durable: self.is_durable,
             storage: None,
+            scripts: Vec::new(),
             load_time: Duration::ZERO,
         };
         ServersSetup {
