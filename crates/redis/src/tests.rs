@@ -1,6 +1,7 @@
 //! The typed hot path: single replies, and agreement with a naive model.
 
 mod bytes;
+mod clocks;
 mod model;
 mod stream;
 

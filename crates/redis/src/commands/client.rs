@@ -225,7 +225,7 @@ fn unblock(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
 
 /// CLIENT KILL by id or by type; the reply of a client that kills itself still goes out.
 fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
-    let (mut client, mut normal, mut spares_me) = (None, None, true);
+    let (mut client, mut kind, mut spares_me) = (None, None, true);
     let options = &words[2..];
     if options.len() == 1 {
         return Err("ERR No such client".into());
@@ -242,7 +242,7 @@ fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
             let id = id.filter(|id| *id > 0);
             client = Some(id.ok_or(Refusal::from("ERR client-id should be greater than 0"))?);
         } else if is(&pair[0], "TYPE") {
-            normal = Some(is(&pair[1], "normal"));
+            kind = Some(kind_of_client(&pair[1])?);
         } else if is(&pair[0], "SKIPME") && (is(&pair[1], "yes") || is(&pair[1], "no")) {
             spares_me = is(&pair[1], "yes");
         } else {
@@ -253,9 +253,9 @@ fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
     let mut killed = Vec::new();
     for (&id, connection) in &cx.engine.server.connections {
         let by_id = client.is_none_or(|client| connection.client == client);
-        let plain = connection.subscriptions() == 0;
+        let own = if connection.subscriptions() == 0 { "normal" } else { "pubsub" };
         let spared = id == me && spares_me;
-        if by_id && normal.is_none_or(|normal| normal == plain) && !spared {
+        if by_id && kind.is_none_or(|kind| kind == own) && !spared {
             killed.push(id);
         }
     }
@@ -266,5 +266,26 @@ fn kill(cx: &mut Context<'_>, words: &[Vec<u8>]) -> Result<Frame, Refusal> {
             cx.close(id);
         }
     }
-    Ok(Frame::count(killed.len()))
+    // The servers on the other side of replication are clients, too, but have no numbers here.
+    let all = client.is_none();
+    let mut links = 0;
+    if all && kind.is_none_or(|kind| kind == "replica") {
+        links += cx.close_replicas();
+    }
+    if all && kind.is_none_or(|kind| kind == "master") {
+        links += usize::from(cx.close_master());
+    }
+    Ok(Frame::count(killed.len() + links))
+}
+
+/// Reads the TYPE of CLIENT KILL (`src/networking.c:getClientTypeByName`).
+fn kind_of_client(word: &[u8]) -> Result<&'static str, Refusal> {
+    let kinds = ["normal", "pubsub", "replica", "master"];
+    if is(word, "slave") {
+        return Ok("replica");
+    }
+    kinds.into_iter().find(|kind| is(word, kind)).ok_or_else(|| {
+        let word = String::from_utf8_lossy(word);
+        Refusal(format!("ERR Unknown client type '{word}'").into())
+    })
 }

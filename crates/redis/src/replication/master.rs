@@ -211,6 +211,14 @@ impl<W: Streamed> Replication<W> {
         }
     }
 
+    /// Closes all links of replicas, as CLIENT KILL does, and counts them; the replicas may come
+    /// back at once.
+    pub fn close_links(&mut self, wall_ms: u64) -> usize {
+        let count = self.links.len();
+        self.drop_links(seconds(wall_ms));
+        count
+    }
+
     /// Closes all links of replicas.
     pub(super) fn drop_links(&mut self, now: i64) {
         self.dropped.extend(self.links.drain(..).map(|link| link.link));

@@ -5,7 +5,7 @@ use super::{Context, Watch};
 use crate::{
     effects::{Effect, FromMaster, FromReplica, Operation},
     engine::{Engine, Role},
-    replication::{LinkId, Peer, StreamContent, SyncAnswer, SyncRequest},
+    replication::{LinkId, MasterLink, Peer, StreamContent, SyncAnswer, SyncRequest},
     reply::ErrorCode,
 };
 
@@ -228,6 +228,25 @@ impl Context<'_> {
             SyncAnswer::NotNow | SyncAnswer::Refused => FromMaster::Refused,
         };
         self.out.list.push(Effect::ToReplica { link, said });
+    }
+
+    /// Closes the links of all replicas and counts them.
+    pub(crate) fn close_replicas(&mut self) -> usize {
+        let wall = self.wall_ms();
+        self.engine.server.replication.close_links(wall)
+    }
+
+    /// Closes the link to the master, if it is up; it is tried again at once.
+    pub(crate) fn close_master(&mut self) -> bool {
+        let wall = self.wall_ms();
+        let server = &mut self.engine.server;
+        if server.replication.master_link() != Some(MasterLink::Connected) {
+            return false;
+        }
+        server.replication.master_lost(wall);
+        server.tries_master = true;
+        self.out.list.push(Effect::CloseMaster);
+        true
     }
 
     pub(crate) fn replica_lost(&mut self, link: LinkId) {
