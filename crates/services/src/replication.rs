@@ -92,6 +92,7 @@ pub(crate) mod token {
     pub(crate) const GIVE_UP_WAITS: u32 = 3;
     pub(crate) const PROMOTE: u32 = 4;
 
+    #[expect(clippy::cast_possible_truncation, reason = "places are ids, which have 16 bits")]
     pub(crate) const fn of(kind: u32, place: usize) -> u32 {
         (kind << 16) | (place as u32 & 0xffff)
     }
@@ -291,15 +292,13 @@ impl Replication {
         match &message.content {
             Content::Connect(request) => {
                 self.take_replica(&nodes[to], to, from, link, request, cx);
-                return;
             }
             Content::Acknowledged(offset) => {
                 member.stream.acknowledge(link, *offset, wall);
                 self.answer_acknowledged(to, cx);
-                return;
             }
             // What belongs to a connection that is gone reaches nobody.
-            _ if member.uplink != Some(link) => return,
+            _ if member.uplink != Some(link) => {}
             Content::Item(item) => self.take_item(&mut nodes[to], to, item, cx),
             Content::Continue(history) => member.stream.continued(*history, wall),
             Content::Full(position, data) => {

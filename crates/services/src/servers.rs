@@ -210,13 +210,16 @@ impl Services for Servers {
     fn serve(&mut self, call: CallRef, request: &Request, cx: &mut ServerContext<'_, Self>) {
         let server = call.server.index();
         match request {
-            Request::Redis(request) if self.replication.is_none() => {
-                self.nodes[server].serve(call, request, cx);
+            Request::Redis(plain) if self.replication.is_none() => {
+                self.nodes[server].serve(call, plain, cx);
             }
-            Request::Access(request) => {
-                self.resources[server - self.first_resource].serve(call, request, cx);
+            Request::Access(access) => {
+                self.resources[server - self.first_resource].serve(call, access, cx);
             }
-            rare => self.serve_rarely(call, rare, cx),
+            Request::Redis(_)
+            | Request::RedisThenWait(..)
+            | Request::Wait { .. }
+            | Request::AskMaster => self.serve_rarely(call, request, cx),
         }
     }
 

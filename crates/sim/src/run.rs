@@ -9,7 +9,7 @@ use fencepost_history::{CallId, Detail, Event, Instant, Leg, ProcessId, ServerId
 use crate::queue::{Entry, Order};
 use crate::server::ServerContext;
 use crate::ties::Due;
-use crate::world::{Action, Letter, Mail, Note, Said, World};
+use crate::world::{Action, Letter, Mail, Said, World};
 use crate::{Client, Services, Setup, Task};
 
 /// Takes a run's events as they happen.
@@ -458,12 +458,7 @@ impl<S: Services> Core<S> {
                 }
             }
             Action::Note(note) => {
-                let Note { old, new, starts } = *world.notes.get(note);
-                world.notes.free(note);
-                let state = &mut world.processes[process.index()];
-                if state.starts == starts && state.memory == old {
-                    state.memory = new;
-                }
+                world.take_note(process, note);
             }
             Action::Wake(wake) => {
                 if world.put_off(server, action) {

@@ -146,6 +146,16 @@ impl<S: Services> World<S> {
         self.queue.push(Entry { at, order, action: Action::Note(note) });
     }
 
+    /// Lets a process remember what it was sent, unless it has died since or knows better.
+    pub(crate) fn take_note(&mut self, process: ProcessId, note: u32) {
+        let Note { old, new, starts } = *self.notes.get(note);
+        self.notes.free(note);
+        let state = &mut self.processes[process.index()];
+        if state.starts == starts && state.memory == old {
+            state.memory = new;
+        }
+    }
+
     pub(crate) fn peers_cut_until(&self, server: ServerId, peer: ServerId) -> Instant {
         let cuts = self.peer_cuts.iter().filter(|&&(one, other, _)| {
             (one, other) == (server, peer) || (one, other) == (peer, server)

@@ -202,7 +202,6 @@ fn operation(scenario: &Scenario, server: &str, number: u32) -> String {
     let mut operations = scenario.fault.iter().filter(|fault| fault.is_operation());
     let number = usize::try_from(number).unwrap_or(usize::MAX);
     let during = |time: Option<Duration>| lasting(time.unwrap_or(Duration::MAX));
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the other faults are no operations")]
     match operations.nth(number) {
         Some(Fault::Outsider(outsider)) => {
             format!("an outsider sends {server} `{}`", outsider.command)
