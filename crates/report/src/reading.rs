@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use fencepost_history::{
-    Access, AccessOutcome, CallId, Duration, GrantId, History, Instant, LockId, ProcessId,
-    ResourceId, ServerId, ThreadId, Token, What,
+    Access, AccessOutcome, CallId, Duration, Event, GrantId, History, Instant, LockId, LockRules,
+    ProcessId, ResourceId, ServerId, ThreadId, Token, What,
 };
 
 pub(crate) use calls::Call;
@@ -208,6 +208,33 @@ impl<'h> Reading<'h> {
         match self.holders.get(&grant) {
             Some(&thread) => self.history.names.thread(thread),
             None => "somebody else".to_owned(),
+        }
+    }
+
+    /// Returns when a server that is master at an event is made a replica.
+    pub(crate) fn demoted(&self, server: ServerId, event: usize) -> Instant {
+        let mut later = self.history.events[event..].iter();
+        let demoted = later.find(|later| later.what == What::Demoted { server });
+        demoted.map_or(Instant::NEVER, |event| event.at)
+    }
+
+    /// Returns what a server is to the others, in a word or two.
+    pub(crate) fn role(&self, actor: Actor) -> &'static str {
+        let Actor::Server(server) = actor else {
+            return "lock server";
+        };
+        let copies = |rules: &&LockRules| !rules.independent && rules.servers.len() > 1;
+        let Some(rules) = self.history.names.rules.iter().find(copies) else {
+            return "lock server";
+        };
+        let changes = |event: &Event| matches!(event.what, What::Promoted { .. });
+        let place = rules.servers.iter().position(|other| *other == server);
+        match (place, self.history.events.iter().any(changes)) {
+            (None, _) => "sentinel",
+            (Some(0), false) => "master",
+            (Some(0), true) => "master at first",
+            (Some(_), false) => "replica",
+            (Some(_), true) => "replica at first",
         }
     }
 

@@ -25,7 +25,7 @@ impl Painter<'_> {
             let role = match lane.kind {
                 Kind::Quorum => "lock (quorum)",
                 Kind::Client => "client",
-                Kind::Server => "lock server",
+                Kind::Server => self.reading.role(lane.actor),
                 Kind::Resource => "resource",
             };
             let edge = Stroke::solid(Paint::Grid, 10);

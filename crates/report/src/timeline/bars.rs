@@ -108,6 +108,11 @@ impl Painter<'_> {
             KeyEnd::Replaced(_) | KeyEnd::Open => "",
         };
         let word = match key.end {
+            KeyEnd::Deleted(GrantId::NONE)
+                if reading.is_copy(key.server, key.lock, key.to.event) =>
+            {
+                "deleted".to_owned()
+            }
             KeyEnd::Deleted(by) if by != key.owner => {
                 format!("deleted by {}", reading.client(by))
             }
@@ -275,6 +280,11 @@ impl Painter<'_> {
                 What::Refusing { server, until } => {
                     (Actor::Server(server), until, "answers errors".to_owned(), "errors".to_owned())
                 }
+                What::Promoted { server } => {
+                    let until = reading.demoted(server, event);
+                    let long = "master from here on".to_owned();
+                    (Actor::Server(server), until, long, "master".to_owned())
+                }
                 What::ServerClock { server, by } => {
                     let step = signed(by);
                     (Actor::Server(server), Instant::NEVER, format!("clock {step}"), step)
@@ -296,16 +306,17 @@ impl Painter<'_> {
             let Some(lane) = self.frame.lane(actor) else { continue };
             let never = until == Instant::NEVER;
             let Some(ends) = self.ends(entry.at, until, never) else { continue };
-            let clock = matches!(
+            let is_thin = matches!(
                 reading.history.events[event].what,
-                What::ServerClock { .. }
+                What::Promoted { .. }
+                    | What::ServerClock { .. }
                     | What::ProcessClock { .. }
                     | What::ServerRate { .. }
                     | What::ProcessRate { .. }
             );
-            let across = if clock { lane.foot() + px(3) } else { lane.strip().1 - px(4) };
+            let across = if is_thin { lane.foot() + px(3) } else { lane.strip().1 - px(4) };
             let (from, to) = (self.frame.point(ends.0, across), self.frame.point(ends.1, across));
-            let stroke = if clock {
+            let stroke = if is_thin {
                 Stroke::solid(Paint::Muted, 12)
             } else {
                 self.legend.cut = true;
@@ -314,7 +325,7 @@ impl Painter<'_> {
             let title = format!("{}: {long}", lane.name);
             let shapes = vec![Shape::Line { from, to, stroke }];
             self.span(Layer::Bar, (entry.at, until.min(self.selection.end)), &title, shapes);
-            let y = if clock { px(11) } else { px(-4) };
+            let y = if is_thin { px(11) } else { px(-4) };
             let at = Point { x: from.x + px(18), y: from.y + y };
             if self.frame.orientation == Orientation::Wide {
                 let places = [(at, Anchor::Start)];
