@@ -219,6 +219,7 @@ impl Services for Servers {
             Request::Redis(_)
             | Request::RedisThenWait(..)
             | Request::Wait { .. }
+            | Request::Script(_)
             | Request::AskMaster => self.serve_rarely(call, request, cx),
         }
     }
