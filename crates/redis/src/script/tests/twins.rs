@@ -48,9 +48,7 @@ fn left(engine: &Engine) -> Left {
         let text = match &slot.content {
             Content::Absent => String::new(),
             Content::Value(value) => shown(&value.to_bytes(&engine.names)),
-            Content::Object(object) => {
-                object.text().map_or_else(|| format!("{object:?}"), |text| shown(text))
-            }
+            Content::Object(object) => object.text().map_or_else(|| format!("{object:?}"), shown),
         };
         (text, slot.deadline())
     };
@@ -63,7 +61,7 @@ fn prepared(lock: &[&str], counter: &[&str]) -> Engine {
     for (key, lines) in [(LOCK, lock), (FENCE, counter)] {
         let name = String::from_utf8_lossy(names.text(key.0)).into_owned();
         for line in lines {
-            let words = split_inline(line.replace("KEY", &name).as_bytes()).unwrap();
+            let words = split_inline(line.replace("KEY", &name).as_bytes()).expect("quotes match");
             let input = Input::Request { connection: ConnectionId(1), words };
             let mut effects = Effects::new();
             // The keys are made at a time when none of the deadlines has passed.
