@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::scenario::error::Code;
-use crate::scenario::{Persistence, Renew, Script, Store, Strategy, Topology};
+use crate::scenario::{Persistence, Release, Renew, Script, Store, Strategy, Topology};
 
 pub(super) fn check(check: &mut Check<'_>) {
     let lock = &check.scenario.lock;
@@ -28,7 +28,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         }
         (true, Some(script)) => script,
     };
-    if check.reader.places.has("lock.release") {
+    if lock.release != Release::CompareAndDelete {
         check.contradiction(
             "lock.release",
             "lock.strategy",
