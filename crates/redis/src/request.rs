@@ -11,7 +11,12 @@ use crate::value::parse_integer;
 /// The longest line that announces a length, and the longest inline command.
 const MAX_LINE: usize = 64 * 1024;
 /// The most words of one request.
-const MAX_WORDS: i64 = 1024 * 1024;
+const MAX_WORDS: i64 = i32::MAX as i64;
+/// The most memory of one request that is not whole yet, `client-query-buffer-limit`; a word
+/// counts for its bytes and its place.
+const MAX_REQUEST: usize = 1024 * 1024 * 1024;
+/// What the place of a word costs.
+const PLACE: usize = size_of::<Vec<u8>>();
 /// The longest word.
 const MAX_WORD: i64 = 512 * 1024 * 1024;
 
@@ -36,23 +41,47 @@ pub enum ProtocolError {
     /// No line break came within 64 KiB of an inline command.
     #[error("ERR Protocol error: too big inline request")]
     InlineTooLong,
+    /// The request is larger than any server would keep; the server closes without a word.
+    #[error("ERR Protocol error: too big request")]
+    RequestTooBig,
     /// An inline command with an open quote.
     #[error("ERR Protocol error: unbalanced quotes in request")]
     UnbalancedQuotes,
 }
 
 /// Collects bytes as they come and gives whole requests.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RequestParser {
     buffer: Vec<u8>,
+    /// How many bytes of the buffer have been read.
+    start: usize,
     words: Vec<Vec<u8>>,
     /// Words of the present request that have not come yet.
     missing: i64,
+    /// What the words of the present request take up.
+    held: usize,
+    limit: usize,
+}
+
+impl Default for RequestParser {
+    fn default() -> Self {
+        Self::with_limit(MAX_REQUEST)
+    }
 }
 
 impl RequestParser {
+    /// Makes a parser that refuses requests that take more memory than this.
+    pub(crate) const fn with_limit(limit: usize) -> Self {
+        Self { buffer: Vec::new(), start: 0, words: Vec::new(), missing: 0, held: 0, limit }
+    }
+
     /// Takes bytes from the peer.
     pub fn feed(&mut self, bytes: &[u8]) {
+        // What was read is thrown away in one go, so that many requests at once cost no more.
+        if self.start > self.buffer.len() / 2 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
         self.buffer.extend_from_slice(bytes);
     }
 
@@ -62,9 +91,13 @@ impl RequestParser {
     ///
     /// Gives the protocol error to send before the connection is closed.
     pub fn next_request(&mut self) -> Result<Option<Vec<Vec<u8>>>, ProtocolError> {
-        let mut read = 0;
+        let mut read = self.start;
         let request = self.advance(&mut read);
-        self.buffer.drain(..read);
+        self.start = read;
+        let waits = matches!(request, Ok(None));
+        if waits && self.held.saturating_add(self.buffer.len() - self.start) > self.limit {
+            return Err(ProtocolError::RequestTooBig);
+        }
         request
     }
 
@@ -81,7 +114,7 @@ impl RequestParser {
                 }
                 Some(_) => {
                     let long = ProtocolError::InlineTooLong;
-                    let Some((text, next)) = self.line(*read, long)? else { return Ok(None) };
+                    let Some((text, next)) = self.inline(*read, long)? else { return Ok(None) };
                     let words = split_inline(text).ok_or(ProtocolError::UnbalancedQuotes)?;
                     *read = next;
                     if !words.is_empty() {
@@ -102,18 +135,40 @@ impl RequestParser {
                 .filter(|len| (0..=MAX_WORD).contains(len))
                 .and_then(|len| usize::try_from(len).ok())
                 .ok_or(ProtocolError::BulkLength)?;
+            self.held = self.held.saturating_add(PLACE);
+            if self.held > self.limit {
+                return Err(ProtocolError::RequestTooBig);
+            }
             if self.buffer.len() < start + len + 2 {
+                self.held -= PLACE;
                 return Ok(None);
             }
+            self.held = self.held.saturating_add(len);
             self.words.push(self.buffer[start..start + len].to_vec());
             *read = start + len + 2;
             self.missing -= 1;
         }
+        self.held = 0;
         Ok(Some(std::mem::take(&mut self.words)))
     }
 
-    /// The line from here on, and where the next one starts.
+    /// The length that stands here, up to the carriage return, and where the next line starts.
+    /// Which byte stands for the line feed does not matter to the server.
     fn line(
+        &self,
+        from: usize,
+        long: ProtocolError,
+    ) -> Result<Option<(&[u8], usize)>, ProtocolError> {
+        let rest = &self.buffer[from..];
+        match rest.iter().take(MAX_LINE).position(|&byte| byte == b'\r') {
+            Some(end) if rest.len() > end + 1 => Ok(Some((&rest[..end], from + end + 2))),
+            None if rest.len() >= MAX_LINE => Err(long),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// The inline command that stands here, up to a zero byte, and where the next line starts.
+    fn inline(
         &self,
         from: usize,
         long: ProtocolError,
@@ -122,6 +177,7 @@ impl RequestParser {
         match rest.iter().take(MAX_LINE).position(|&byte| byte == b'\n') {
             Some(end) => {
                 let text = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
+                let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
                 Ok(Some((text, from + end + 1)))
             }
             None if rest.len() >= MAX_LINE => Err(long),

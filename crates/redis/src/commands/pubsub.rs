@@ -7,7 +7,7 @@ use crate::{
     effects::Operation,
     frame::Frame,
     glob,
-    server::{Connection, Context, Refusal},
+    server::{Connection, Context, Origin, Refusal},
 };
 
 const LISTEN: u16 = Flags::NO_SCRIPT | Flags::META | Flags::SUBSCRIBED;
@@ -77,6 +77,10 @@ impl Scope {
 }
 
 fn subscribe(cx: &mut Context<'_>, words: &[Vec<u8>], scope: Scope) -> Result<Frame, Refusal> {
+    let later = cx.version().freezes_time();
+    if scope == Scope::Shard && cx.origin == Origin::Transaction && later {
+        return Err("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client".into());
+    }
     let mut replies = Vec::new();
     for name in &words[1..] {
         scope.of(cx.me()).insert(name.clone());

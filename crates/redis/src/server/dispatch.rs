@@ -157,6 +157,10 @@ impl Context<'_> {
     /// Checks all reasons to refuse, in the server's order (`src/server.c:processCommand`).
     fn admit(&mut self, spec: &Spec, words: &[Vec<u8>]) -> Result<(), Refusal> {
         spec.check_arity(words)?;
+        if self.version().is_valkey() && spec.name == "client|reply" && self.me().queue.is_some() {
+            let text = "ERR Command 'client|reply' not allowed inside a transaction";
+            return Err(Refusal(text.into()));
+        }
         let locked = self.engine.server.config.password().is_some();
         if locked && !self.me().authenticated && !spec.has(Flags::NO_AUTH) {
             return Err(Refusal("NOAUTH Authentication required.".into()));

@@ -153,7 +153,7 @@ proptest! {
 #[test]
 fn announced_sizes_are_bounded() {
     for (bytes, error) in [
-        (&b"*1048577\r\n"[..], ProtocolError::MultibulkLength),
+        (&b"*2147483648\r\n"[..], ProtocolError::MultibulkLength),
         (b"*x\r\n", ProtocolError::MultibulkLength),
         (b"*1\r\n$536870913\r\n", ProtocolError::BulkLength),
         (b"*1\r\n$-1\r\n", ProtocolError::BulkLength),
@@ -173,8 +173,77 @@ fn announced_sizes_are_bounded() {
         assert_eq!(parser.next_request(), Err(error));
     }
     let mut parser = RequestParser::default();
-    parser.feed(b"*1048576\r\n");
-    assert_eq!(parser.next_request(), Ok(None), "announcing a million words reserves nothing");
+    parser.feed(b"*2147483647\r\n");
+    assert_eq!(parser.next_request(), Ok(None), "announcing words reserves nothing");
+}
+
+/// What `cargo xtask differential` sends to a real server, too.
+fn seeds() -> Vec<Vec<u8>> {
+    let lines = include_str!("../../corpus/requests.escaped").lines();
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    lines.map(|line| split_inline(line.as_bytes()).unwrap().remove(0)).collect()
+}
+
+proptest! {
+    /// Two seeds behind each other, with one byte changed and the end cut off.
+    #[test]
+    fn broken_requests_are_requests_or_an_error(
+        first in prop::sample::select(seeds()),
+        second in prop::sample::select(seeds()),
+        place in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let mut bytes = [first, second].concat();
+        let place = place.index(bytes.len());
+        bytes[place] = byte;
+        bytes.truncate(end.index(bytes.len()) + 1);
+        fuzz::requests(&bytes);
+    }
+}
+
+#[test]
+fn a_request_has_bounds_in_memory() {
+    let mut many = b"*1000\r\n".to_vec();
+    many.extend(b"$0\r\n\r\n".repeat(100));
+    let mut long = b"*2\r\n$3\r\nGET\r\n$1000000\r\n".to_vec();
+    long.extend(vec![b'x'; 2000]);
+    for bytes in [many, long] {
+        let mut parser = RequestParser::with_limit(1000);
+        parser.feed(&bytes);
+        assert_eq!(parser.next_request(), Err(ProtocolError::RequestTooBig));
+    }
+    let mut parser = RequestParser::with_limit(1000);
+    parser.feed(&b"PING\r\n".repeat(1000));
+    for _ in 0..1000 {
+        assert_eq!(parser.next_request(), Ok(Some(vec![b"PING".to_vec()])), "one by one they fit");
+    }
+}
+
+#[test]
+fn large_requests_are_taken_as_they_are() {
+    let mut parser = RequestParser::default();
+    parser.feed(b"*1000000\r\n");
+    parser.feed(&b"$1\r\nx\r\n".repeat(1_000_000));
+    let words = parser.next_request().unwrap().unwrap();
+    assert_eq!(words.len(), 1_000_000);
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    let reply = send(&mut Engine::new(), 1, &words, 0);
+    assert!(reply.starts_with(b"-ERR unknown command 'x'") && reply.len() < 300);
+
+    const SIZE: usize = 100_000_000;
+    let mut engine = Engine::new();
+    parser.feed(format!("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n${SIZE}\r\n").as_bytes());
+    let portion = vec![b'v'; 1_000_000];
+    for _ in 0..SIZE / portion.len() {
+        assert_eq!(parser.next_request(), Ok(None));
+        parser.feed(&portion);
+    }
+    parser.feed(b"\r\n");
+    let words = parser.next_request().unwrap().unwrap();
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    assert_eq!(send(&mut engine, 1, &words, 0), b"+OK\r\n");
+    assert_eq!(send(&mut engine, 1, &[b"STRLEN", b"k"], 0), b":100000000\r\n");
 }
 
 #[test]
