@@ -2,8 +2,8 @@
 //!
 //! An instruction can touch all the memory that a script holds, by one concatenation or one
 //! comparison. So beyond the first 64 KiB an instruction counts once more for each 16 KiB that are
-//! held, and what a script can make the machine do is bounded by the product. Garbage is collected at fixed points of a
-//! script, not when the collector finds it fit.
+//! held, and what a script can make the machine do is bounded by the product. Garbage is collected
+//! at fixed points of a script, not when the collector finds it fit.
 
 use std::cell::Cell;
 

@@ -74,11 +74,10 @@ fn priority_comes_before_offset_and_zero_never_stands() {
     let prefers = |replicas: Vec<ReplicaSetup>| {
         let told = watched(replicas)
             .run(&[lock(900, R1, 1), get(30_000, R2)], &["server.restart@r1@1s = 1h"]);
-        let chosen = told.events.iter().find_map(|event| match event.what {
+        told.events.iter().find_map(|event| match event.what {
             What::Promoted { server } => Some(server),
             _ => None,
-        });
-        chosen
+        })
     };
     let with = |lag: u64, priority: u32| ReplicaSetup { priority, ..replica(lag) };
     // r2 lags and has not got the key when the master dies.

@@ -96,8 +96,8 @@ codes! {
         no effect.";
     NeverHappens = "E0204", "What is asked for cannot happen with the other settings, such as the \
         moment of a strategy that is not used.";
-    BadScript = "E0208", "A script of [lock.script] does not compile. The message is that of Lua 5.1, \
-        and its line is counted in the script.";
+    BadScript = "E0208", "A script of [lock.script] does not compile. The message is that of Lua \
+        5.1, and its line is counted in the script.";
     RenewsTooLate = "E0207", "The background thread renews the lock only when the key has already \
         expired. A third of the TTL is usual.";
 }

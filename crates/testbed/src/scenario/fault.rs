@@ -183,8 +183,8 @@ section! {
 }
 
 section! {
-    /// Some machines are cut off from all others; among themselves they can talk, and everybody still
-    /// reaches the protected resource.
+    /// Some machines are cut off from all others; among themselves they can talk, and everybody
+    /// still reaches the protected resource.
     pub struct Split {
         /// The machines: servers of the store, sentinels, clients.
         off: Vec<String> = Vec::new(),

@@ -131,10 +131,12 @@ impl FaultKind {
                 }
             }
             Self::Restart | Self::NodeClockForward | Self::NodeClockBack | Self::Failover => {
-                let kind = match self {
-                    Self::Restart => "server.restart",
-                    Self::Failover => "server.operation",
-                    _ => "clock.step",
+                let kind = if self == Self::Restart {
+                    "server.restart"
+                } else if self == Self::Failover {
+                    "server.operation"
+                } else {
+                    "clock.step"
                 };
                 for node in 0..nodes {
                     let executed = testbed.sim().executed(ServerId(node));
