@@ -94,7 +94,9 @@ impl<'a, S: Services> Call<'a, S> {
         }
         let to = CallRef { call: opened.call, thread, server: self.server, slot: opened.slot };
         core.send_request(to, opened.passed.process, &self.request);
-        if let Some(moment) = self.sent {
+        if let Some(moment) = self.sent
+            && self.client.watches_moments()
+        {
             core.world.pass(thread, moment);
         }
         core.world.stepped(opened.passed);

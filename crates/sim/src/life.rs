@@ -68,7 +68,7 @@ impl<S: Services> World<S> {
         self.retime(thread);
     }
 
-    /// Makes all actors as they are at the start of a run, and lets the processes start.
+    /// Makes all actors as they are at the start of a run.
     pub(crate) fn reset_actors(&mut self) {
         self.open_workers = 0;
         for thread in &mut self.threads {
@@ -78,8 +78,7 @@ impl<S: Services> World<S> {
             thread.close_all();
             thread.stalled_until = Instant::ZERO;
         }
-        for place in 0..self.processes.len() {
-            let state = &mut self.processes[place];
+        for state in &mut self.processes {
             state.own = 0;
             state.next_fault = self.max_steps;
             state.paused_until = Instant::ZERO;
@@ -88,10 +87,6 @@ impl<S: Services> World<S> {
             state.lost_calls = u32::MAX;
             state.clock = state.first_clock;
             self.open_workers += state.worker_count;
-            let at = state.start;
-            let process = ProcessId(u16::try_from(place).expect("ids have 16 bits"));
-            let order = Order::fault(process.0, 0);
-            self.queue.push(Entry { at, order, action: Action::Start });
         }
         for server in &mut self.servers {
             server.own = 0;
@@ -101,6 +96,14 @@ impl<S: Services> World<S> {
             server.busy_until = Instant::ZERO;
             server.epoch = 1;
             server.clock = server.first_clock;
+        }
+    }
+
+    /// Lets the processes start.
+    pub(crate) fn queue_starts(&mut self) {
+        for (state, process) in self.processes.iter().zip(0..) {
+            let order = Order::fault(process, 0);
+            self.queue.push(Entry { at: state.start, order, action: Action::Start });
         }
     }
 

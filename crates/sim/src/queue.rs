@@ -133,14 +133,16 @@ impl<A: Copy> Queue<A> {
             return self.push_far(entry);
         }
         self.entries.push(entry);
-        let mut sooner = self.entries.as_mut_slice();
-        while let [rest @ .., before, place] = sooner
+        let mut later = self.entries.as_mut_slice();
+        while let [rest @ .., before, place] = later
             && before.key() < entry.key()
         {
             *place = *before;
-            *before = entry;
             let len = rest.len();
-            sooner = &mut sooner[..=len];
+            later = &mut later[..=len];
+        }
+        if let Some(place) = later.last_mut() {
+            *place = entry;
         }
     }
 

@@ -16,6 +16,13 @@ use crate::{Client, Services, Setup, Task};
 pub trait Observer {
     /// Takes the next event.
     fn event(&mut self, event: &Event);
+
+    /// Takes the next few events.
+    fn events(&mut self, events: &[Event]) {
+        for event in events {
+            self.event(event);
+        }
+    }
 }
 
 impl<F: FnMut(&Event)> Observer for F {
@@ -108,8 +115,10 @@ impl<S: Services> Sim<S> {
         core.requests.clear();
         core.world.choices.begin_planned(source, plan)?;
         core.world.network_key = core.world.choices.key().filter(|_| !core.world.is_recording);
-        core.world.arm_plan();
+        // The latest first: the queue is sorted, soonest last.
         core.world.arm_hazards();
+        core.world.arm_plan();
+        core.world.queue_starts();
         let is_watched = core.world.is_recording || core.world.moment_hazards != 0;
         self.watches_moments.set(is_watched);
         Ok(())
@@ -514,9 +523,7 @@ impl<S: Services> Core<S> {
 impl<S: Services> World<S> {
     /// Hands what has happened to the observer.
     fn hand_on(&mut self, observer: &mut impl Observer) {
-        for event in &self.events {
-            observer.event(event);
-        }
+        observer.events(&self.events);
         self.handed_on += self.events.len();
         self.events.clear();
     }

@@ -59,9 +59,13 @@ impl Timers {
     /// Lets a thread's soonest timer fire no later than this.
     #[inline(always)]
     pub(crate) fn lower(&mut self, thread: ThreadId, at: Instant) {
-        let timer = &mut self.at[thread.index()];
-        *timer = (*timer).min(at.as_nanos());
-        self.soonest = self.soonest.min((*timer, thread));
+        let (at, timer) = (at.as_nanos(), &mut self.at[thread.index()]);
+        if at < *timer {
+            *timer = at;
+            if (at, thread) < self.soonest {
+                self.soonest = (at, thread);
+            }
+        }
     }
 
     #[inline]

@@ -108,15 +108,20 @@ struct Judge {
 }
 
 impl Observer for Judge {
-    #[inline]
     fn event(&mut self, event: &Event) {
+        self.events(std::slice::from_ref(event));
+    }
+
+    fn events(&mut self, events: &[Event]) {
         if let Some(record) = &mut self.record {
-            record.push(*event);
+            record.extend_from_slice(events);
         }
-        if !event.what.is_detail() {
-            self.checkers.event(self.index, event);
+        for (event, index) in events.iter().zip(self.index..) {
+            if !event.what.is_detail() {
+                self.checkers.event(index, event);
+            }
         }
-        self.index += 1;
+        self.index += u32::try_from(events.len()).expect("events are limited");
     }
 }
 

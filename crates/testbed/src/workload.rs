@@ -89,7 +89,9 @@ impl<S: LockStrategy> Worker<S> {
             match self.strategy.acquire(client, attempt).await {
                 Ok(grant) => {
                     let token = grant.token;
-                    client.note(What::Acquired { thread, grant: id, lock, token }).await;
+                    client
+                        .note_with(move || What::Acquired { thread, grant: id, lock, token })
+                        .await;
                     client.mark(Moment::Acquired);
                     return Some(grant);
                 }
@@ -126,14 +128,15 @@ impl<S: LockStrategy> Worker<S> {
         // A section that is over early gives the lock back just the same.
         let _ = self.section(grant, round).await;
         client.mark(Moment::BeforeRelease);
-        client.note(What::ReleaseInvoked { grant: grant.id }).await;
+        let id = grant.id;
+        client.note_with(move || What::ReleaseInvoked { grant: id }).await;
         hold.grant.set(None);
         if let Some((renewer, _)) = job.renewer {
             client.cancel(renewer).await;
         }
         self.strategy.release(client, &grant).await;
         client.mark(Moment::Released);
-        client.tell(What::ReleaseDone { grant: grant.id });
+        client.tell(What::ReleaseDone { grant: id });
     }
 
     async fn section(&self, mut grant: Grant, round: u32) -> Result<(), Over> {
