@@ -353,21 +353,26 @@ impl KeyLock {
             Release::None => return,
             Release::Del => Command::Del { key },
             Release::CompareAndDelete => Command::CompareAndDelete { key, value },
-            Release::GetThenDel => {
-                let get = Command::Get { key };
-                let found = self.ask(client, grant.id, get, Moment::BeforeRelease).await;
-                if found != Some(RedisReply::Value(value)) {
-                    return;
-                }
-                client.mark(Moment::ReleaseCompared);
-                Command::Del { key }
-            }
+            Release::GetThenDel if self.is_mine(client, grant).await => Command::Del { key },
+            Release::GetThenDel => return,
         };
-        let answer = self.ask(client, grant.id, command, Moment::ReleaseSent).await;
-        let is_refused = answer == Some(RedisReply::Error(ErrorCode::ReadOnly));
-        if (answer.is_none() || is_refused) && self.retries_release {
-            self.ask(client, grant.id, command, Moment::ReleaseSent).await;
+        let mut sendings = 1 + u32::from(self.retries_release);
+        while sendings > 0 {
+            let answer = self.ask(client, grant.id, command, Moment::ReleaseSent).await;
+            let is_refused = answer == Some(RedisReply::Error(ErrorCode::ReadOnly));
+            sendings = if answer.is_none() || is_refused { sendings - 1 } else { 0 };
         }
+    }
+
+    /// Compares before a release, in a step of its own.
+    async fn is_mine(&self, client: &Client, grant: &Grant) -> bool {
+        let get = Command::Get { key: self.key };
+        let found = self.ask(client, grant.id, get, Moment::BeforeRelease).await;
+        if found != Some(RedisReply::Value(grant.value)) {
+            return false;
+        }
+        client.mark(Moment::ReleaseCompared);
+        true
     }
 
     /// Returns the command that lengthens a grant's life at a node.

@@ -7,7 +7,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use fencepost_choice::Distribution;
-use fencepost_history::{Duration, GrantId, LocalTime, Moment, ServerId, ThreadId, WallTime, What};
+use fencepost_history::{
+    Duration, GrantId, Instant, LocalTime, Moment, ServerId, ThreadId, WallTime, What,
+};
 
 use crate::ops::Kind;
 use crate::process::OpState;
@@ -155,13 +157,13 @@ impl<S: Services> Client<S> {
     /// Waits without working: a pause in between does not lengthen it.
     #[inline]
     pub const fn sleep(&self, length: Duration) -> Sleep<'_, S> {
-        Sleep { client: self, length, kind: Kind::Sleep, slot: NO_SLOT }
+        Sleep { held: Held::new(self), length, kind: Kind::Sleep }
     }
 
     /// Works on the CPU: a pause in between lengthens it.
     #[inline]
     pub const fn work(&self, length: Duration) -> Sleep<'_, S> {
-        Sleep { client: self, length, kind: Kind::Work, slot: NO_SLOT }
+        Sleep { held: Held::new(self), length, kind: Kind::Work }
     }
 
     /// Sends a request and waits for its reply, for ever if need be; see [`Call::within`].
@@ -186,7 +188,7 @@ impl<S: Services> Client<S> {
                 state.is_running = false;
                 state.close_all();
                 world.open_workers -= u32::from(state.is_worker);
-                world.timers.stop(thread);
+                world.timers.set(thread, Instant::NEVER);
                 world.cancelled.push(thread);
                 world.has_business = true;
             }
@@ -229,10 +231,9 @@ impl<S: Services, T, F: Fn(&mut Core<S>) -> T> Future for Step<'_, S, F> {
 /// Waits for a length of time of the host's monotonic clock.
 #[must_use = "futures do nothing unless awaited"]
 pub struct Sleep<'a, S: Services> {
-    client: &'a Client<S>,
+    held: Held<'a, S>,
     length: Duration,
     kind: Kind,
-    slot: u8,
 }
 
 impl<S: Services> Future for Sleep<'_, S> {
@@ -240,16 +241,18 @@ impl<S: Services> Future for Sleep<'_, S> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        if self.slot == NO_SLOT {
+        if self.held.slot == NO_SLOT {
             self.begin();
             return Poll::Pending;
         }
-        let state = &mut self.client.core.borrow_mut().world.threads[self.client.thread.index()];
-        if state.op(self.slot).state == OpState::Waiting {
+        let held = &mut self.held;
+        let world = &mut held.client.core.borrow_mut().world;
+        let state = &mut world.threads[held.client.thread.index()];
+        if state.op(held.slot).state == OpState::Waiting {
             return Poll::Pending;
         }
-        state.close(self.slot);
-        self.slot = NO_SLOT;
+        state.close(held.slot);
+        held.slot = NO_SLOT;
         Poll::Ready(())
     }
 }
@@ -258,15 +261,30 @@ impl<S: Services> Sleep<'_, S> {
     /// Passes the step at which the timer is set, unless the thread is stopped.
     #[inline(never)]
     fn begin(&mut self) {
-        let world = &mut self.client.core.borrow_mut().world;
-        if let Some(opened) = world.open(self.client.thread, self.length, self.kind) {
-            self.slot = opened.slot;
+        let client = self.held.client;
+        let world = &mut client.core.borrow_mut().world;
+        if let Some(opened) = world.open(client.thread, self.length, self.kind) {
+            self.held.slot = opened.slot;
             world.stepped(opened.passed);
         }
     }
 }
 
-impl<S: Services> Drop for Sleep<'_, S> {
+/// The slot that an operation has once it has begun; dropping it gives the operation up.
+pub(crate) struct Held<'a, S: Services> {
+    pub(crate) client: &'a Client<S>,
+    /// [`NO_SLOT`] before the operation has begun and after its end.
+    pub(crate) slot: u8,
+}
+
+impl<'a, S: Services> Held<'a, S> {
+    #[inline(always)]
+    pub(crate) const fn new(client: &'a Client<S>) -> Self {
+        Self { client, slot: NO_SLOT }
+    }
+}
+
+impl<S: Services> Drop for Held<'_, S> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.slot != NO_SLOT {

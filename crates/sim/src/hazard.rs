@@ -93,9 +93,10 @@ impl<S: Services> World<S> {
             return;
         };
         for place in 0..self.hazards.len() {
-            self.hazards[place].drawn = 0;
-            self.hazards[place].last = None;
-            match self.hazards[place].at {
+            let hazard = &mut self.hazards[place];
+            hazard.drawn = 0;
+            hazard.last = None;
+            match hazard.at {
                 HazardAt::Gap(_) => self.schedule_hazard(place, key),
                 HazardAt::Moment(moment, _) => self.moment_hazards |= 1 << moment as u32,
             }

@@ -33,10 +33,12 @@ mod world;
 #[cfg(test)]
 mod tests;
 
+use client::Held;
+
 /// What [`Sim::begin`] is told: who answers, and where a run deviates.
 pub use fencepost_choice::{Deviation, Source};
 
-pub use call::{Call, TimedOut, WithinCall};
+pub use call::{Call, Tale, TimedOut, Untold, WithinCall};
 pub use client::{Client, Sleep};
 pub use faults::{Fault, FaultKind};
 pub use gather::{Gather, Round, Votes};

@@ -199,7 +199,7 @@ impl<S: Services> World<S> {
             state.close_all();
             self.open_workers -= u32::from(state.is_running && state.is_worker);
             state.is_running = false;
-            self.timers.stop(thread);
+            self.timers.set(thread, Instant::NEVER);
         }
         self.crashed.push(process);
         self.has_business = true;

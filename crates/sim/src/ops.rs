@@ -109,11 +109,8 @@ impl<S: Services> World<S> {
         let op = state.op(slot);
         let (call, was_waiting) = (op.call, op.state == OpState::Waiting);
         state.close(slot);
-        if was_waiting {
-            self.retime(thread);
-            if call != CallId::default() {
-                self.mention(What::GivenUp { call });
-            }
+        if was_waiting && call != CallId::default() {
+            self.mention(What::GivenUp { call });
         }
     }
 
@@ -123,33 +120,8 @@ impl<S: Services> World<S> {
     pub(crate) fn answer(&mut self, thread: ThreadId, slot: usize, answer: OpState) -> bool {
         let state = &mut self.threads[thread.index()];
         state.slots[slot].state = answer;
-        if state.together != 0 {
-            return self.answer_together(thread, slot);
-        }
-        let (process, is_only) = (state.process, state.used.is_power_of_two());
-        if is_only {
-            self.timers.stop(thread);
-        } else {
-            self.retime(thread);
-        }
-        if self.processes[process.index()].pass_step(process).has_fault {
-            self.own_event_fault(process);
-            return self.threads[thread.index()].is_running;
-        }
-        true
-    }
-
-    /// The same where the thread awaits several operations together.
-    #[inline(never)]
-    fn answer_together(&mut self, thread: ThreadId, slot: usize) -> bool {
-        let state = &mut self.threads[thread.index()];
-        let is_last = state.is_last_together(slot);
+        let is_last = state.together == 0 || state.is_last_together(slot);
         let process = state.process;
-        if state.used.is_power_of_two() {
-            self.timers.stop(thread);
-        } else if is_last || !state.shares_timer(slot) {
-            self.retime(thread);
-        }
         if self.processes[process.index()].pass_step(process).has_fault {
             self.own_event_fault(process);
             return is_last && self.threads[thread.index()].is_running;
@@ -160,20 +132,46 @@ impl<S: Services> World<S> {
     /// Fires the soonest timer of a thread: an own event. Returns whether its code runs then.
     #[inline(always)]
     pub(crate) fn fire_timer(&mut self, thread: ThreadId) -> bool {
-        let state = &self.threads[thread.index()];
-        let slot = if state.used.is_power_of_two() {
-            state.used.trailing_zeros() as usize
-        } else {
-            state.soonest_timer().expect("a timer that fires was set").0
-        };
+        let timer = self.threads[thread.index()].soonest_timer();
+        let (slot, _) = timer.expect("a timer that fires was set");
+        self.threads[thread.index()].slots[slot].state = OpState::TimerFired;
+        self.retime(thread);
         self.answer(thread, slot, OpState::TimerFired)
+    }
+
+    /// Returns when the soonest timer fires and whose it is, if it fires no later than the next
+    /// event of the queue.
+    #[inline(always)]
+    pub(crate) fn soonest_timer(&mut self, queued: u64) -> (u64, ThreadId) {
+        if self.timers.soonest().0 <= queued {
+            self.confirm_soonest(queued);
+        }
+        self.timers.soonest()
+    }
+
+    /// Makes exact what is known of timers that fire no later than the next event of the queue.
+    #[inline(never)]
+    fn confirm_soonest(&mut self, queued: u64) {
+        while self.timers.soonest().0 <= queued {
+            let (at, thread) = self.timers.soonest();
+            let exact = self.timer_of(thread);
+            if exact.as_nanos() == at {
+                return;
+            }
+            self.timers.set(thread, exact);
+        }
     }
 
     /// Finds a thread's soonest timer anew.
     pub(crate) fn retime(&mut self, thread: ThreadId) {
+        self.timers.set(thread, self.timer_of(thread));
+    }
+
+    /// Returns when a thread's soonest timer fires.
+    fn timer_of(&self, thread: ThreadId) -> Instant {
         let state = &self.threads[thread.index()];
         let soonest = if state.is_stopped { None } else { state.soonest_timer() };
         // A timer that was due while its thread was stopped is due now.
-        self.timers.set(thread, soonest.map_or(Instant::NEVER, |(_, at)| at.max(self.now)));
+        soonest.map_or(Instant::NEVER, |(_, at)| at.max(self.now))
     }
 }

@@ -119,13 +119,6 @@ impl<R: Copy> Thread<R> {
         !is_one || self.together == 0
     }
 
-    /// Returns whether another operation that still waits has the timer of this one.
-    pub(crate) const fn shares_timer(&self, slot: usize) -> bool {
-        let other = self.together.trailing_zeros() as usize;
-        other < SLOTS
-            && self.slots[other].deadline.as_nanos() == self.slots[slot].deadline.as_nanos()
-    }
-
     /// Returns the slots in use.
     #[inline(always)]
     pub(crate) fn used_slots(&self) -> impl Iterator<Item = usize> + use<R> {
@@ -138,11 +131,18 @@ impl<R: Copy> Thread<R> {
     }
 
     /// Returns the slot whose timer fires first, and when; nothing if none will.
+    #[inline]
     pub(crate) fn soonest_timer(&self) -> Option<(usize, Instant)> {
-        let waiting = |slot: &usize| self.slots[*slot].state == OpState::Waiting;
-        let timers =
-            self.used_slots().filter(waiting).map(|slot| (slot, self.slots[slot].deadline));
-        timers.filter(|timer| timer.1 != Instant::NEVER).min_by_key(|timer| timer.1)
+        let (mut left, mut soonest) = (self.used, (0, Instant::NEVER));
+        while left != 0 {
+            let slot = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let op = &self.slots[slot];
+            if op.state == OpState::Waiting && op.deadline < soonest.1 {
+                soonest = (slot, op.deadline);
+            }
+        }
+        (soonest.1 != Instant::NEVER).then_some(soonest)
     }
 }
 

@@ -97,6 +97,15 @@ impl<A: Copy> Queue<A> {
         self.entries.last()
     }
 
+    /// Returns when the next event happens; `u64::MAX` if there is none.
+    #[inline(always)]
+    pub(crate) fn next_at(&self) -> u64 {
+        match self.entries.as_slice() {
+            [.., next] => next.at.as_nanos(),
+            [] => u64::MAX,
+        }
+    }
+
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Entry<A>> {
         self.entries.pop()
@@ -121,35 +130,38 @@ impl<A: Copy> Queue<A> {
         self.entries.iter().rev().take_while(is_tied).count()
     }
 
-    /// Takes the event that comes `place` events after the next one.
-    pub(crate) fn pop_later(&mut self, place: usize) -> Option<Entry<A>> {
-        let place = self.entries.len().checked_sub(place + 1)?;
-        Some(self.entries.remove(place))
+    /// Makes the event the next one that comes `places` events later.
+    pub(crate) fn bring_forward(&mut self, places: usize) {
+        let first = self.entries.len() - 1 - places;
+        self.entries[first..].rotate_left(1);
     }
 
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: Entry<A>) {
+        match self.entries.last() {
+            Some(next) if next.key() < entry.key() => self.push_behind(entry),
+            Some(_) | None => self.entries.push(entry),
+        }
+    }
+
+    /// Queues an event that is not the next one.
+    #[inline(never)]
+    fn push_behind(&mut self, entry: Entry<A>) {
+        let key = entry.key();
         if self.entries.len() > MANY {
-            return self.push_far(entry);
+            let place = self.entries.partition_point(|other| other.key() > key);
+            self.entries.insert(place, entry);
+            return;
         }
         self.entries.push(entry);
         let mut later = self.entries.as_mut_slice();
         while let [rest @ .., before, place] = later
-            && before.key() < entry.key()
+            && before.key() < key
         {
             *place = *before;
+            *before = entry;
             let len = rest.len();
             later = &mut later[..=len];
         }
-        if let Some(place) = later.last_mut() {
-            *place = entry;
-        }
-    }
-
-    #[cold]
-    fn push_far(&mut self, entry: Entry<A>) {
-        let key = entry.key();
-        let place = self.entries.partition_point(|other| other.key() > key);
-        self.entries.insert(place, entry);
     }
 }

@@ -8,7 +8,6 @@ use fencepost_history::{CallId, Detail, Event, Instant, Leg, ProcessId, ServerId
 
 use crate::queue::{Entry, Order};
 use crate::server::ServerContext;
-use crate::ties::Due;
 use crate::world::{Action, Letter, Mail, Said, World};
 use crate::{Client, Services, Setup, Task};
 
@@ -215,8 +214,7 @@ impl<S: Services> Sim<S> {
     /// Runs until all workers have finished (if `to_finish`), nothing is left, or `until`.
     pub fn run(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Stop {
         loop {
-            let next = self.advance(until, to_finish, observer);
-            match next {
+            match self.advance(until, to_finish, observer) {
                 Next::Poll(thread) => {
                     if self.tasks[thread.index()].poll() {
                         self.core.borrow_mut().world.finish(thread);
@@ -231,38 +229,39 @@ impl<S: Services> Sim<S> {
     }
 
     /// Takes events until code has to run or the run stands still.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Next {
         let core = &mut *self.core.borrow_mut();
-        let next = loop {
-            if core.world.events.len() >= MANY {
-                core.world.hand_on(observer);
-            }
-            if core.world.has_business {
-                break Next::Business;
-            }
-            if to_finish && core.world.open_workers == 0 {
-                break Next::Stop(Stop::Finished);
-            }
-            if self.steps >= self.max_events {
-                break Next::Stop(Stop::Limit);
-            }
-            let turn = core.take_event(until);
-            if let Turn::Still(stop) = turn {
-                break Next::Stop(stop);
-            }
-            self.steps += 1;
-            match turn {
-                Turn::Thread(thread) => break Next::Poll(thread),
-                Turn::Nobody | Turn::Still(_) => {}
-                Turn::Started(process) => break Next::Start(process),
-                Turn::Resumed(process) => break Next::Resume(process),
-            }
-        };
-        if let Next::Stop(_) = next {
+        if core.world.events.len() >= MANY {
             core.world.hand_on(observer);
         }
-        next
+        let next = loop {
+            if core.world.has_business {
+                return Next::Business;
+            }
+            if to_finish && core.world.open_workers == 0 {
+                break Stop::Finished;
+            }
+            if self.steps >= self.max_events {
+                break Stop::Limit;
+            }
+            match core.take_event(until) {
+                Turn::Still => break core.world.still(until),
+                Turn::Nobody => self.steps += 1,
+                Turn::Thread(thread) => {
+                    self.steps += 1;
+                    return Next::Poll(thread);
+                }
+                Turn::Rare => {
+                    self.steps += 1;
+                    if let Some(next) = core.take_rare() {
+                        return next;
+                    }
+                }
+            }
+        };
+        core.world.hand_on(observer);
+        Next::Stop(next)
     }
 
     /// Polls a thread's code and then whatever that started or killed.
@@ -369,12 +368,10 @@ enum Next {
 enum Turn {
     Nobody,
     Thread(ThreadId),
-    /// All threads of a process.
-    Started(ProcessId),
-    /// The threads of a process that were stopped before a step.
-    Resumed(ProcessId),
+    /// The event is no message and no timer, and still to be taken.
+    Rare,
     /// There was no event.
-    Still(Stop),
+    Still,
 }
 
 impl Turn {
@@ -386,42 +383,44 @@ impl Turn {
 }
 
 impl<S: Services> Core<S> {
-    /// Takes the next event.
+    /// Takes the next event, unless it is a rare one.
     #[inline(always)]
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is rare is taken elsewhere")]
     fn take_event(&mut self, until: Instant) -> Turn {
         let world = &mut self.world;
-        let (timer, thread) = world.timers.soonest();
-        let queued = world.queue.peek().map_or(u64::MAX, |entry| entry.at.as_nanos());
+        let queued = world.queue.next_at();
+        let (timer, thread) = world.soonest_timer(queued);
         let at = timer.min(queued);
-        if at > until.as_nanos() {
-            world.now = world.now.max(until);
-            return Turn::Still(Stop::Reached);
-        }
-        if at == u64::MAX {
-            return Turn::Still(Stop::Idle);
+        if at > until.as_nanos() || at == u64::MAX {
+            return Turn::Still;
         }
         world.now = world.now.max(Instant::from_nanos(at));
         if timer < queued {
             return Turn::of(thread, world.fire_timer(thread));
         }
-        let Entry { order, action, .. } = match world.choose(timer == queued) {
-            Due::Event(entry) => entry,
-            Due::Timer(thread) => return Turn::of(thread, world.fire_timer(thread)),
-        };
+        if (timer == queued || world.queue.is_tied())
+            && let Some(thread) = world.settle_tie(timer == queued)
+        {
+            return Turn::of(thread, world.fire_timer(thread));
+        }
+        let Entry { order, action, .. } = *world.queue.peek().expect("something is queued");
         match action {
             Action::Reply(seat) => {
+                world.queue.pop();
                 let (thread, slot) = seat.parts();
-                return Turn::of(thread, world.take_reply(CallId(order.number()), thread, slot));
+                Turn::of(thread, world.take_reply(CallId(order.number()), thread, slot))
             }
-            Action::Request(message) => self.execute(message),
-            rare => return self.take_rare(order, rare),
+            Action::Request(message) => {
+                world.queue.pop();
+                self.execute(message);
+                Turn::Nobody
+            }
+            _ => Turn::Rare,
         }
-        Turn::Nobody
     }
 
     /// Lets a server execute a request that has arrived.
-    #[inline]
+    #[inline(never)]
     fn execute(&mut self, message: u32) {
         let Self { world, services, requests } = self;
         let Letter { to, payload } = requests.get(message);
@@ -448,16 +447,18 @@ impl<S: Services> Core<S> {
         requests.free(message);
     }
 
+    /// Takes an event that is no message and no timer; returns whose code it sets going.
     #[cold]
-    fn take_rare(&mut self, order: Order, action: Action) -> Turn {
+    fn take_rare(&mut self) -> Option<Next> {
         let Self { world, services, .. } = self;
+        let Entry { order, action, .. } = world.queue.pop()?;
         let (process, server) = (ProcessId(order.actor()), ServerId(order.actor()));
         match action {
             Action::Peer(message) => {
                 let letter = world.peers.get_mut(message);
                 let (from, to) = (letter.from, letter.to);
                 if world.put_off(to, action) {
-                    return Turn::Nobody;
+                    return None;
                 }
                 let letter = world.peers.get_mut(message);
                 let payload = letter.payload.take().expect("a message arrives once");
@@ -471,7 +472,7 @@ impl<S: Services> Core<S> {
             }
             Action::Wake(wake) => {
                 if world.put_off(server, action) {
-                    return Turn::Nobody;
+                    return None;
                 }
                 let (token, epoch) = *world.wakes.get(wake);
                 world.wakes.free(wake);
@@ -482,16 +483,16 @@ impl<S: Services> Core<S> {
             }
             Action::Start => {
                 world.start_process(process);
-                return Turn::Started(process);
+                return Some(Next::Start(process));
             }
             Action::Resume => {
                 world.resume_process(process);
-                return Turn::Resumed(process);
+                return Some(Next::Resume(process));
             }
             Action::Unstall(thread) => {
                 let thread = ThreadId(u16::try_from(thread).expect("ids have 16 bits"));
                 world.resume_thread(thread);
-                return Turn::Resumed(world.threads[thread.index()].process);
+                return Some(Next::Resume(world.threads[thread.index()].process));
             }
             Action::Planned(place) => {
                 world.planned_now(place);
@@ -516,11 +517,21 @@ impl<S: Services> Core<S> {
                 unreachable!("the loop takes these itself")
             }
         }
-        Turn::Nobody
+        None
     }
 }
 
 impl<S: Services> World<S> {
+    /// Returns why there is no event up to an instant, and lets that pass.
+    #[cold]
+    fn still(&mut self, until: Instant) -> Stop {
+        if until == Instant::NEVER {
+            return Stop::Idle;
+        }
+        self.now = self.now.max(until);
+        Stop::Reached
+    }
+
     /// Hands what has happened to the observer.
     fn hand_on(&mut self, observer: &mut impl Observer) {
         observer.events(&self.events);

@@ -26,7 +26,7 @@ impl<S: Services> World<S> {
     }
 
     /// Lets the network decide where faults, a log or the benign answers have a say.
-    #[inline(never)]
+    #[cold]
     fn carry_watched(&mut self, link: u32, leaves: Instant) -> Instant {
         let state = &self.links[link as usize];
         let mut latency = state.fixed;

@@ -2,10 +2,13 @@
 
 use fencepost_history::{Instant, ThreadId};
 
-/// One timer a thread, outside the event queue: setting and stopping one moves nothing.
+/// One timer a thread, outside the event queue: setting one moves nothing.
+///
+/// Most timers are time-outs that are stopped long before they fire. So nobody raises a thread's
+/// timer when an operation ends: it is a lower bound, and made exact when its time comes.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    /// When each thread's soonest timer fires, in nanoseconds; `u64::MAX` without one.
+    /// Before when no timer of a thread fires, in nanoseconds; `u64::MAX` without one.
     at: Vec<u64>,
     /// The soonest of these, and whose it is; of several at once the first thread's.
     soonest: (u64, ThreadId),
@@ -24,34 +27,24 @@ impl Timers {
         self.soonest = Self::NONE;
     }
 
-    /// Returns when the soonest timer fires, and which thread's it is.
+    /// Returns before when no timer fires, and which thread's would be the first.
     #[inline(always)]
     pub(crate) const fn soonest(&self) -> (u64, ThreadId) {
         self.soonest
     }
 
-    /// Returns when a thread's soonest timer fires.
+    /// Returns before when no timer of a thread fires.
     pub(crate) fn of(&self, thread: ThreadId) -> u64 {
         self.at[thread.index()]
     }
 
     /// Sets when a thread's soonest timer fires.
-    #[inline(always)]
     pub(crate) fn set(&mut self, thread: ThreadId, at: Instant) {
         let at = at.as_nanos();
         self.at[thread.index()] = at;
         if (at, thread) < self.soonest {
             self.soonest = (at, thread);
         } else if thread == self.soonest.1 {
-            self.find_soonest();
-        }
-    }
-
-    /// Stops a thread's timers.
-    #[inline(always)]
-    pub(crate) fn stop(&mut self, thread: ThreadId) {
-        self.at[thread.index()] = u64::MAX;
-        if thread == self.soonest.1 {
             self.find_soonest();
         }
     }
@@ -68,7 +61,6 @@ impl Timers {
         }
     }
 
-    #[inline]
     fn find_soonest(&mut self) {
         let (mut soonest, mut thread) = (u64::MAX, 0);
         for (place, &timer) in self.at.iter().enumerate() {

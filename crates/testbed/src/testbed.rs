@@ -169,7 +169,7 @@ impl Testbed {
     pub fn with_parts<S: LockStrategy>(parts: &Parts, make: impl Fn(KeyLock) -> S) -> Self {
         let mut sim = Sim::new(&parts.setup, Servers::new(parts.servers.clone()));
         let mut tasks: Vec<Box<dyn Task>> = Vec::new();
-        let mut workers: Vec<Option<Worker<S>>> = Vec::new();
+        let mut workers: Vec<Option<Rc<Worker<S>>>> = Vec::new();
         for (place, job) in parts.jobs.iter().enumerate() {
             let thread = ThreadId(u16::try_from(place).expect("threads are few"));
             let client = sim.client(thread);
@@ -177,16 +177,16 @@ impl Testbed {
                 let lock = parts.locks[usize::from(job.who.process) - 1];
                 let (strategy, job) = (Rc::new(make(lock)), Rc::new(job.clone()));
                 let hold = Rc::new(Hold::default());
-                let worker = Worker { client, strategy, lock, job, hold };
-                workers.push(Some(worker.clone()));
-                tasks.push(Box::new(Slot::new(move || worker.clone().run())));
+                let worker = Rc::new(Worker { client, strategy, lock, job, hold });
+                workers.push(Some(Rc::clone(&worker)));
+                tasks.push(Box::new(Slot::new(move || Rc::clone(&worker).run())));
                 continue;
             }
             workers.push(None);
             let worker = parts.renews_for[place].and_then(|worker| workers[worker.index()].clone());
             let worker = worker.expect("a helper thread renews for a worker before it");
-            let renewer = Worker { client, ..worker };
-            tasks.push(Box::new(Slot::new(move || renewer.clone().keep_alive())));
+            let renewer = Rc::new(worker.renewer(client));
+            tasks.push(Box::new(Slot::new(move || Rc::clone(&renewer).keep_alive())));
         }
         sim.set_tasks(tasks);
         Self {

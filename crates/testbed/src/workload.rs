@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use fencepost_history::{Access, AccessOutcome, Duration, JobId, Moment, What};
 use fencepost_locks::{AcquireError, Attempt, Client, Grant, KeyLock, LockStrategy, Renewal};
 use fencepost_services::{AccessRequest, Path, Reply, Request, Servers};
-use fencepost_sim::{Sleep, TimedOut, WithinCall};
+use fencepost_sim::{Sleep, Tale, TimedOut, WithinCall};
 
 use crate::job::{DeadlineCheck, Hold, Job, OnRefusal, SidePath};
 
@@ -21,18 +21,6 @@ pub(crate) struct Worker<S> {
     pub(crate) hold: Rc<Hold>,
 }
 
-impl<S> Clone for Worker<S> {
-    fn clone(&self) -> Self {
-        Self {
-            client: self.client.clone(),
-            strategy: Rc::clone(&self.strategy),
-            lock: self.lock,
-            job: Rc::clone(&self.job),
-            hold: Rc::clone(&self.hold),
-        }
-    }
-}
-
 /// How an access ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
@@ -42,9 +30,9 @@ enum Answer {
 }
 
 /// An access and its answer.
-struct Sending<'a>(WithinCall<'a, Servers>);
+struct Sending<'a, T>(WithinCall<'a, Servers, T>);
 
-impl Future for Sending<'_> {
+impl<T: Tale + Unpin> Future for Sending<'_, T> {
     type Output = Answer;
 
     #[inline(always)]
@@ -61,8 +49,19 @@ impl Future for Sending<'_> {
 struct Over;
 
 impl<S: LockStrategy> Worker<S> {
+    /// Makes the renewer of this worker, which is another thread of its process.
+    pub(crate) fn renewer(&self, client: Client) -> Self {
+        Self {
+            client,
+            strategy: Rc::clone(&self.strategy),
+            lock: self.lock,
+            job: Rc::clone(&self.job),
+            hold: Rc::clone(&self.hold),
+        }
+    }
+
     /// Runs all rounds.
-    pub(crate) async fn run(self) {
+    pub(crate) async fn run(self: Rc<Self>) {
         self.hold.grant.set(None);
         self.hold.is_lost.set(false);
         self.client.mark(Moment::Started);
@@ -120,9 +119,9 @@ impl<S: LockStrategy> Worker<S> {
     /// Does the section under a grant, and gives the lock back.
     async fn hold(&self, grant: Grant, round: u32) {
         let Self { client, job, hold, .. } = self;
-        hold.grant.set(Some(grant));
-        hold.is_lost.set(false);
         if let Some((renewer, _)) = job.renewer {
+            hold.grant.set(Some(grant));
+            hold.is_lost.set(false);
             client.spawn(renewer).await;
         }
         // A section that is over early gives the lock back just the same.
@@ -130,8 +129,8 @@ impl<S: LockStrategy> Worker<S> {
         client.mark(Moment::BeforeRelease);
         let id = grant.id;
         client.note_with(move || What::ReleaseInvoked { grant: id }).await;
-        hold.grant.set(None);
         if let Some((renewer, _)) = job.renewer {
+            hold.grant.set(None);
             client.cancel(renewer).await;
         }
         self.strategy.release(client, &grant).await;
@@ -245,7 +244,13 @@ impl<S: LockStrategy> Worker<S> {
 
     /// Sends a read or a write and waits for its answer.
     #[inline(always)]
-    fn send(&self, grant: &Grant, access: Access, job: JobId, path: Path) -> Sending<'_> {
+    fn send(
+        &self,
+        grant: &Grant,
+        access: Access,
+        job: JobId,
+        path: Path,
+    ) -> Sending<'_, impl Tale + Unpin + use<S>> {
         let (token, grant) = (grant.token, grant.id);
         let (moment, timeout) = match access {
             Access::Read => (Moment::ReadSent, self.job.read_timeout),
@@ -253,21 +258,21 @@ impl<S: LockStrategy> Worker<S> {
         };
         let request = Request::Access(AccessRequest { grant, token, job, access, path });
         let call = self.client.call(self.job.resource, request);
-        Sending(call.telling(What::Step { grant }).marking(moment).within(timeout))
+        Sending(call.telling(move || What::Step { grant }).marking(moment).within(timeout))
     }
 
     /// Renews the lock for as long as its process lives and nobody cancels it.
     ///
     /// The period counts from renewal to renewal, as in a timer that fires at a fixed rate.
-    pub(crate) async fn keep_alive(self) {
-        let Self { client, strategy, job, hold, .. } = self;
+    pub(crate) async fn keep_alive(self: Rc<Self>) {
+        let Self { client, strategy, job, hold, .. } = &*self;
         let (Some((_, every)), Some(grant)) = (job.renewer, hold.grant.get()) else {
             return;
         };
         client.sleep(every).await;
         loop {
             let fired = client.now().await;
-            match strategy.renew(&client, &grant).await {
+            match strategy.renew(client, &grant).await {
                 Renewal::Renewed => client.mark(Moment::Renewed),
                 Renewal::Unknown => {}
                 Renewal::Lost => {
