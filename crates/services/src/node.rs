@@ -291,6 +291,7 @@ impl RedisNode {
     }
 
     /// Tells what a command did to a lock's key.
+    #[inline(always)]
     fn tell(
         &mut self,
         key: Option<KeyId>,

@@ -120,60 +120,60 @@ impl Resource {
         }
     }
 
+    #[inline]
     pub(crate) fn serve(
         &mut self,
         call: CallRef,
         request: &AccessRequest,
         cx: &mut ServerContext<'_, Servers>,
     ) {
-        let is_checked = self.checks(request);
-        if is_checked {
-            let passes = match (self.highest, self.setup.accept) {
-                (None, _) => true,
-                (Some(highest), Accept::HighestOrAbove) => request.token >= highest,
-                (Some(highest), Accept::Above) => request.token > highest,
-            };
-            if !passes {
-                self.answer(call, request, AccessOutcome::Refused, cx);
-                return;
-            }
-            self.highest = Some(request.token);
-        }
-        if let Fencing::CheckNotAtomic(gap) = self.setup.fencing
+        let outcome = if self.checks(request) && !self.passes(request.token) {
+            AccessOutcome::Refused
+        } else if let Fencing::CheckNotAtomic(gap) = self.setup.fencing
             && request.access == Access::Write
         {
             let place = u32::try_from(self.waiting.len()).expect("writes are limited");
             self.waiting.push((call, *request));
             cx.wake(call.server, cx.now() + gap, place);
             return;
-        }
-        self.apply(call, request, cx);
+        } else {
+            self.apply(request)
+        };
+        self.answer(call, request, outcome, cx);
     }
 
     /// Lets a write take effect that was checked before.
     pub(crate) fn wake(&mut self, place: u32, cx: &mut ServerContext<'_, Servers>) {
         let (call, request) = self.waiting[place as usize];
-        self.apply(call, &request, cx);
+        let outcome = self.apply(&request);
+        self.answer(call, &request, outcome, cx);
     }
 
-    fn apply(
-        &mut self,
-        call: CallRef,
-        request: &AccessRequest,
-        cx: &mut ServerContext<'_, Servers>,
-    ) {
-        let is_write = request.access == Access::Write;
-        if self.setup.is_idempotent && is_write {
+    /// Compares a token with the highest one, which it becomes if it passes.
+    fn passes(&mut self, token: Token) -> bool {
+        let passes = match (self.highest, self.setup.accept) {
+            (None, _) => true,
+            (Some(highest), Accept::HighestOrAbove) => token >= highest,
+            (Some(highest), Accept::Above) => token > highest,
+        };
+        if passes {
+            self.highest = Some(token);
+        }
+        passes
+    }
+
+    /// Lets an access take effect, unless it is a write whose job was done already.
+    fn apply(&mut self, request: &AccessRequest) -> AccessOutcome {
+        if self.setup.is_idempotent && request.access == Access::Write {
             if self.done.contains(&request.job) {
-                self.answer(call, request, AccessOutcome::Deduplicated, cx);
-                return;
+                return AccessOutcome::Deduplicated;
             }
             self.done.push(request.job);
         }
-        self.answer(call, request, AccessOutcome::Accepted, cx);
+        AccessOutcome::Accepted
     }
 
-    #[inline]
+    #[inline(always)]
     fn answer(
         &mut self,
         call: CallRef,

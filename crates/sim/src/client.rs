@@ -144,7 +144,10 @@ impl<S: Services> Client<S> {
         let process = world.threads[self.thread.index()].process;
         let site = world.processes[process.index()].sites.jitter;
         let nominal = distribution.nominal().as_nanos();
-        let sample = |random| distribution.sample(random).as_nanos();
+        let is_fixed = matches!(distribution, Distribution::Fixed(_));
+        let sample = |random| {
+            if is_fixed { nominal } else { distribution.sample(random).as_nanos() }
+        };
         Duration::from_nanos(world.choices.draw(site, nominal, sample))
     }
 

@@ -13,9 +13,8 @@ impl<S: Services> World<S> {
             return;
         }
         state.is_running = false;
-        if state.is_worker {
-            self.open_workers -= 1;
-        }
+        self.open_workers -= u32::from(state.is_worker);
+        self.has_business |= self.open_workers == 0;
         self.emit(What::Finished { thread });
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Opened {
 impl Process {
     /// Counts an own event.
     #[inline(always)]
-    const fn pass_step(&mut self, process: ProcessId) -> Passed {
+    pub(crate) const fn pass_step(&mut self, process: ProcessId) -> Passed {
         self.own += 1;
         Passed { process, has_fault: self.own == self.next_fault }
     }
@@ -114,39 +114,55 @@ impl<S: Services> World<S> {
         }
     }
 
-    /// Ends the wait of an operation; returns whether the thread's code runs then, which it does
-    /// unless a fault at this own event killed it.
+    /// Carries out what is planned for an own event; returns whether the thread's code, which
+    /// wants to go on, runs then: it does unless that killed it.
     #[inline(always)]
-    pub(crate) fn answer(&mut self, thread: ThreadId, slot: usize, answer: OpState) -> bool {
-        let state = &mut self.threads[thread.index()];
-        state.slots[slot].state = answer;
-        let is_last = state.together == 0 || state.is_last_together(slot);
-        let process = state.process;
-        if self.processes[process.index()].pass_step(process).has_fault {
-            self.own_event_fault(process);
-            return is_last && self.threads[thread.index()].is_running;
+    pub(crate) fn goes_on(&mut self, thread: ThreadId, passed: Passed, wants: bool) -> bool {
+        if passed.has_fault {
+            self.own_event_fault(passed.process);
+            return wants && self.threads[thread.index()].is_running;
         }
-        is_last
+        wants
     }
 
     /// Fires the soonest timer of a thread: an own event. Returns whether its code runs then.
     #[inline(always)]
     pub(crate) fn fire_timer(&mut self, thread: ThreadId) -> bool {
-        let timer = self.threads[thread.index()].soonest_timer();
-        let (slot, _) = timer.expect("a timer that fires was set");
-        self.threads[thread.index()].slots[slot].state = OpState::TimerFired;
-        self.retime(thread);
-        self.answer(thread, slot, OpState::TimerFired)
+        let only = self.only_due(thread, self.now.as_nanos());
+        let state = &mut self.threads[thread.index()];
+        let due = only.or_else(|| state.soonest_timer().map(|(slot, _)| slot));
+        let slot = due.expect("a timer that fires was set");
+        let wants = state.answer(slot, OpState::TimerFired);
+        let process = state.process;
+        if only.is_some() {
+            self.timers.set(thread, Instant::NEVER);
+        } else {
+            self.retime(thread);
+        }
+        let passed = self.processes[process.index()].pass_step(process);
+        self.goes_on(thread, passed, wants)
     }
 
     /// Returns when the soonest timer fires and whose it is, if it fires no later than the next
     /// event of the queue.
     #[inline(always)]
     pub(crate) fn soonest_timer(&mut self, queued: u64) -> (u64, ThreadId) {
-        if self.timers.soonest().0 <= queued {
-            self.confirm_soonest(queued);
+        let (at, thread) = self.timers.soonest();
+        if at > queued || self.only_due(thread, at).is_some() {
+            return (at, thread);
         }
+        self.confirm_soonest(queued);
         self.timers.soonest()
+    }
+
+    /// Returns the only operation of a thread, if its timer fires at an instant or was due before.
+    #[inline(always)]
+    fn only_due(&self, thread: ThreadId, at: u64) -> Option<usize> {
+        let state = &self.threads[thread.index()];
+        let slot = state.used.trailing_zeros() as usize;
+        let op = state.slots.get(slot)?;
+        let is_due = op.state == OpState::Waiting && op.deadline.as_nanos() <= at;
+        (is_due && state.used.is_power_of_two() && !state.is_stopped).then_some(slot)
     }
 
     /// Makes exact what is known of timers that fire no later than the next event of the queue.
@@ -168,6 +184,7 @@ impl<S: Services> World<S> {
     }
 
     /// Returns when a thread's soonest timer fires.
+    #[inline]
     fn timer_of(&self, thread: ThreadId) -> Instant {
         let state = &self.threads[thread.index()];
         let soonest = if state.is_stopped { None } else { state.soonest_timer() };

@@ -111,9 +111,14 @@ impl<R: Copy> Thread<R> {
         self.together = 0;
     }
 
-    /// Answers one of the operations that are awaited together, if it is one; returns whether the
-    /// code runs then.
-    pub(crate) const fn is_last_together(&mut self, slot: usize) -> bool {
+    /// Ends the wait of an operation; returns whether the code wants to go on then, which it does
+    /// unless others are still awaited together with that one.
+    #[inline(always)]
+    pub(crate) const fn answer(&mut self, slot: usize, answer: OpState) -> bool {
+        self.slots[slot].state = answer;
+        if self.together == 0 {
+            return true;
+        }
         let is_one = self.together & (1 << slot) != 0;
         self.together &= !(1 << slot);
         !is_one || self.together == 0
@@ -133,16 +138,17 @@ impl<R: Copy> Thread<R> {
     /// Returns the slot whose timer fires first, and when; nothing if none will.
     #[inline]
     pub(crate) fn soonest_timer(&self) -> Option<(usize, Instant)> {
-        let (mut left, mut soonest) = (self.used, (0, Instant::NEVER));
+        let (mut left, mut soonest) = (self.used, None);
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
             left &= left - 1;
             let op = &self.slots[slot];
-            if op.state == OpState::Waiting && op.deadline < soonest.1 {
-                soonest = (slot, op.deadline);
+            let before = soonest.map_or(Instant::NEVER, |(_, at)| at);
+            if op.state == OpState::Waiting && op.deadline < before {
+                soonest = Some((slot, op.deadline));
             }
         }
-        (soonest.1 != Instant::NEVER).then_some(soonest)
+        soonest
     }
 }
 

@@ -139,14 +139,17 @@ impl<A: Copy> Queue<A> {
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: Entry<A>) {
         match self.entries.last() {
-            Some(next) if next.key() < entry.key() => self.push_behind(entry),
+            Some(next) if next.key() < entry.key() => {
+                self.push_behind(entry.at, entry.order, entry.action);
+            }
             Some(_) | None => self.entries.push(entry),
         }
     }
 
-    /// Queues an event that is not the next one.
+    /// Queues an event that is not the next one; its parts come in registers.
     #[inline(never)]
-    fn push_behind(&mut self, entry: Entry<A>) {
+    fn push_behind(&mut self, at: Instant, order: Order, action: A) {
+        let entry = Entry { at, order, action };
         let key = entry.key();
         if self.entries.len() > MANY {
             let place = self.entries.partition_point(|other| other.key() > key);

@@ -213,55 +213,65 @@ impl<S: Services> Sim<S> {
 
     /// Runs until all workers have finished (if `to_finish`), nothing is left, or `until`.
     pub fn run(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Stop {
-        loop {
-            match self.advance(until, to_finish, observer) {
-                Next::Poll(thread) => {
-                    if self.tasks[thread.index()].poll() {
-                        self.core.borrow_mut().world.finish(thread);
+        let stop = self.run_on(until, to_finish, observer);
+        self.core.borrow_mut().world.hand_on(observer);
+        stop
+    }
+
+    fn run_on(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Stop {
+        // Who finishes in a mere poll leaves business behind, so that others need not look here.
+        while !to_finish || self.core.borrow().world.open_workers > 0 {
+            loop {
+                match self.advance(until, observer) {
+                    Next::Poll(thread) => {
+                        if self.tasks[thread.index()].poll() {
+                            self.core.borrow_mut().world.finish(thread);
+                        }
+                        continue;
                     }
+                    Next::Business => self.see_to_business(),
+                    Next::Start(process) => self.start(process),
+                    Next::Resume(process) => self.resume(process),
+                    Next::Stop(stop) => return stop,
                 }
-                Next::Business => self.see_to_business(),
-                Next::Start(process) => self.start(process),
-                Next::Resume(process) => self.resume(process),
-                Next::Stop(stop) => return stop,
+                break;
             }
         }
+        Stop::Finished
     }
 
     /// Takes events until code has to run or the run stands still.
     #[inline(always)]
-    fn advance(&mut self, until: Instant, to_finish: bool, observer: &mut impl Observer) -> Next {
+    fn advance(&mut self, until: Instant, observer: &mut impl Observer) -> Next {
         let core = &mut *self.core.borrow_mut();
         if core.world.events.len() >= MANY {
             core.world.hand_on(observer);
         }
+        let mut steps = self.steps;
         let next = loop {
             if core.world.has_business {
-                return Next::Business;
+                break Next::Business;
             }
-            if to_finish && core.world.open_workers == 0 {
-                break Stop::Finished;
+            if steps >= self.max_events {
+                break Next::Stop(Stop::Limit);
             }
-            if self.steps >= self.max_events {
-                break Stop::Limit;
+            let turn = core.take_event(until);
+            if let Turn::Still = turn {
+                break Next::Stop(core.world.still(until));
             }
-            match core.take_event(until) {
-                Turn::Still => break core.world.still(until),
-                Turn::Nobody => self.steps += 1,
-                Turn::Thread(thread) => {
-                    self.steps += 1;
-                    return Next::Poll(thread);
-                }
+            steps += 1;
+            match turn {
+                Turn::Thread(thread) => break Next::Poll(thread),
+                Turn::Nobody | Turn::Still => {}
                 Turn::Rare => {
-                    self.steps += 1;
                     if let Some(next) = core.take_rare() {
-                        return next;
+                        break next;
                     }
                 }
             }
         };
-        core.world.hand_on(observer);
-        Next::Stop(next)
+        self.steps = steps;
+        next
     }
 
     /// Polls a thread's code and then whatever that started or killed.

@@ -103,7 +103,9 @@ impl<S: Services> World<S> {
     #[inline(always)]
     pub(crate) fn take_reply(&mut self, call: CallId, thread: ThreadId, slot: u8) -> bool {
         let state = &mut self.threads[thread.index()];
-        if call.0 <= self.processes[state.process.index()].lost_calls {
+        let process = state.process;
+        let owner = &mut self.processes[process.index()];
+        if call.0 <= owner.lost_calls {
             self.emit(What::Dropped { call, leg: Leg::Reply });
             return false;
         }
@@ -111,13 +113,16 @@ impl<S: Services> World<S> {
             self.defer_reply(call, thread, slot);
             return false;
         }
+        let is_used = state.uses(slot);
         let op = state.op(slot);
-        if op.call != call || op.state != OpState::Waiting || !state.uses(slot) {
+        if op.call != call || op.state != OpState::Waiting || !is_used {
             // The client has given this call up: nobody sees its reply.
             return false;
         }
+        let wants = state.answer(usize::from(slot), OpState::Replied);
+        let passed = owner.pass_step(process);
         self.mention(What::Seen { call });
-        self.answer(thread, usize::from(slot), OpState::Replied)
+        self.goes_on(thread, passed, wants)
     }
 
     /// Puts a reply off until its thread runs again.

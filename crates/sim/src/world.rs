@@ -178,7 +178,7 @@ pub(crate) struct World<S: Services> {
     pub(crate) cancelled: Vec<ThreadId>,
     /// Processes that died and whose code has not been dropped.
     pub(crate) crashed: Vec<ProcessId>,
-    /// Whether one of the three lists above may hold something.
+    /// Whether one of the three lists above may hold something, or no worker is left.
     pub(crate) has_business: bool,
     /// Workers that have not finished.
     pub(crate) open_workers: u32,
