@@ -28,6 +28,7 @@ mod setup;
 mod task;
 mod ties;
 mod timers;
+mod turn;
 mod world;
 
 #[cfg(test)]
