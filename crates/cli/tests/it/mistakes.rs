@@ -33,7 +33,7 @@ error[E0103]: unknown key `renew_evry` in [lock]
   = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
           `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
           `fencing_token`, `wait_replicas`, `wait_timeout`, `wait_sent`, `on_too_few`, `purpose`,
-          `effect`, `redlock`
+          `effect`, `redlock`, `script`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -88,7 +88,8 @@ error[E0103]: unknown key `renew_evry` in [lock]
           `wait_replicas`,
           `wait_timeout`, `wait_sent`,
           `on_too_few`, `purpose`,
-          `effect`, `redlock`
+          `effect`, `redlock`,
+          `script`
 help: did you mean `renew_every`?
   |
 6 | renew_every = "3s"
@@ -122,7 +123,7 @@ error[E0103]: unknown key `tll` in [lock]
  = note: its keys are `name`, `strategy`, `ttl`, `token`, `release`, `retry_release`, `renew`,
          `renew_every`, `renew_compare`, `on_loss`, `clock`, `deadline_check`, `margin`,
          `fencing_token`, `wait_replicas`, `wait_timeout`, `wait_sent`, `on_too_few`, `purpose`,
-         `effect`, `redlock`
+         `effect`, `redlock`, `script`
 help: did you mean `ttl`?
  |
  - lock.tll=3s
