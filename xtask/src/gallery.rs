@@ -18,6 +18,8 @@ const STORIES: &[(&str, bool)] = &[
     ("long-ttl-dead-wait", false),
     ("fence-token-read-later", false),
     ("late-write-in-flight", false),
+    ("failover-loses-the-lock", false),
+    ("redlock-restart", false),
 ];
 
 /// The files of a story that are kept.

@@ -24,6 +24,16 @@ const RECORD: &[&str] = &[
     "fence-reads-too",
     "late-write-in-flight",
     "partition-holder",
+    "failover-loses-the-lock",
+    "failover-wait",
+    "failover-wait-elsewhere",
+    "failover-token-twice",
+    "sentinel-old-master-returns",
+    "redlock-restart",
+    "redlock-delayed-restart",
+    "redlock-clock-step",
+    "redlock-pause-after-check",
+    "script-plain-del",
 ];
 
 const START: &str = "<!-- scenarios: written by cargo xtask tables -->\n";
