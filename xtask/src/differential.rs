@@ -42,10 +42,17 @@ struct Request {
     server: String,
 }
 
+impl Request {
+    /// Returns what is compared if nothing is asked for.
+    fn usual() -> Self {
+        let server = "redis-server".to_owned();
+        Self { sequences: SEQUENCES, time: None, seed: SEED, server }
+    }
+}
+
 /// Runs `cargo xtask differential`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let mut request =
-        Request { sequences: SEQUENCES, time: None, seed: SEED, server: "redis-server".to_owned() };
+    let mut request = Request::usual();
     for pair in arguments.chunks(2) {
         let [flag, value] = pair else { bail!("{} needs a value", pair[0]) };
         let number = || value.parse::<u64>().with_context(|| format!("{flag} {value}"));
@@ -60,15 +67,20 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
             ),
         }
     }
-    compare_all(&request)
+    match compare_all(&request)? {
+        Stage::Passed => Ok(()),
+        Stage::Skipped(reason) => bail!(reason),
+    }
 }
 
 /// Compares the fixed number of sequences, as a stage of the CI.
+///
+/// A difference fails it; a machine too busy to be sure does not, but is told loudly.
 pub(crate) fn check() -> Result<Stage> {
-    run(&[]).map(|()| Stage::Passed)
+    compare_all(&Request::usual())
 }
 
-fn compare_all(request: &Request) -> Result<()> {
+fn compare_all(request: &Request) -> Result<Stage> {
     let interrupt = Interrupt::listen()?;
     let mut session = Session::start(&Program::find(&request.server)?)?;
     let scripts = session.template.has_scripts();
@@ -102,8 +114,12 @@ fn compare_all(request: &Request) -> Result<()> {
         tally.replies, request.seed, tally.differences, tally.unsure
     );
     ensure!(tally.differences == 0, "the engine differs from {}", session.number);
-    ensure!(tally.unsure * 2 <= number, "the machine is too slow: too many sequences are unsure");
-    Ok(())
+    if tally.unsure * 10 > number {
+        return Ok(Stage::Skipped(
+            "too many sequences are unsure: the machine is too busy".to_owned(),
+        ));
+    }
+    Ok(Stage::Passed)
 }
 
 /// What has been compared.

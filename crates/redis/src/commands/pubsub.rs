@@ -77,8 +77,7 @@ impl Scope {
 }
 
 fn subscribe(cx: &mut Context<'_>, words: &[Vec<u8>], scope: Scope) -> Result<Frame, Refusal> {
-    let later = cx.version().freezes_time();
-    if scope == Scope::Shard && cx.origin == Origin::Transaction && later {
+    if scope == Scope::Shard && cx.origin == Origin::Transaction {
         return Err("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client".into());
     }
     let mut replies = Vec::new();
