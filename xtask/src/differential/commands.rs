@@ -67,8 +67,8 @@ pub(super) fn sequences(scripts: bool) -> BoxedStrategy<Vec<Step>> {
     vec(step, 1..60).prop_map(unblocking_nobody_paused).boxed()
 }
 
-/// Leaves CLIENT UNBLOCK out where CLIENT PAUSE is drawn: 7.0.15 takes a client that a pause holds
-/// back for a blocked one, answers it twice, and may end.
+/// Leaves CLIENT UNBLOCK out where CLIENT PAUSE is drawn: 7.0.15 takes a client that a pause
+/// holds back for a blocked one, answers it twice, and may end.
 fn unblocking_nobody_paused(mut steps: Vec<Step>) -> Vec<Step> {
     let says = |step: &Step, words: &str| matches!(step, Step::Command { text, .. } if text.starts_with(words));
     if steps.iter().any(|step| says(step, "client pause")) {
