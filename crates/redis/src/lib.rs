@@ -38,7 +38,7 @@ mod tests;
 
 pub use command::{Command, ExpireCondition, ExpireUnit, Expiry, SetCondition};
 pub use effects::{
-    Clock, ConnectionId, Effect, Effects, FromMaster, FromReplica, Input, Operation,
+    Clock, ConnectionId, Effect, Effects, FromMaster, FromReplica, Input, Operation, StandingClock,
 };
 pub use engine::{Engine, Entry, Role};
 pub use frame::{Frame, Protocol};

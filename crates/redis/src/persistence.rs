@@ -83,7 +83,7 @@ pub use disk::Disk;
 
 use crate::{
     command::Command,
-    effects::{Clock, Operation},
+    effects::{Operation, StandingClock},
     engine::Engine,
     replication::Position,
 };
@@ -225,23 +225,8 @@ impl Redo<Command> for Engine {
     }
 }
 
-/// The clock of a load: nothing in the stream depends on what time it is.
-struct StoppedClock;
-
-impl Clock for StoppedClock {
-    fn wall_micros(&self) -> u64 {
-        0
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        0
-    }
-
-    fn spend(&mut self, _: u64) {}
-}
-
 impl Redo<Operation> for Engine {
     fn redo(&mut self, write: &Operation) {
-        self.apply_operation(write, &mut StoppedClock);
+        self.apply_operation(write, &mut StandingClock(0));
     }
 }

@@ -4,26 +4,11 @@ use super::session::Session;
 use crate::conformance::replies;
 use crate::servers::Received;
 use anyhow::{Context, Result};
-use fencepost_redis::{Clock, ConnectionId, Effect, Effects, Engine, Input, RequestParser};
+use fencepost_redis::{ConnectionId, Effect, Effects, Engine, Input, RequestParser, StandingClock};
 use std::time::Duration;
 
 /// How long the real server may take with an answer.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// A clock that stands still: none of the requests asks for the time.
-struct Still;
-
-impl Clock for Still {
-    fn wall_micros(&self) -> u64 {
-        0
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        0
-    }
-
-    fn spend(&mut self, _: u64) {}
-}
 
 /// Sends every line of the file of byte sequences to both; gives how many there are, and prints
 /// and counts those that differ.
@@ -71,7 +56,7 @@ fn model(session: &Session, bytes: &[u8]) -> Vec<Vec<String>> {
             Ok(Some(words)) => {
                 let input = Input::Request { connection: ConnectionId(1), words };
                 let mut effects = Effects::new();
-                engine.step(input, &mut Still, &mut effects);
+                engine.step(input, &mut StandingClock(0), &mut effects);
                 for effect in effects.list {
                     if let Effect::Send { protocol, frame, .. } = effect {
                         frame.encode(protocol, &mut sent);

@@ -4,26 +4,9 @@ use crate::conformance::replies;
 use crate::servers::encoded;
 use anyhow::{Result, ensure};
 use fencepost_redis::{
-    Clock, ConnectionId, Effect, Effects, Engine, Input, RequestParser, Version,
+    ConnectionId, Effect, Effects, Engine, Input, RequestParser, StandingClock, Version,
 };
 use std::collections::BTreeMap;
-
-/// A clock that shows the instant it was given and what a script has spent since.
-struct At(u64);
-
-impl Clock for At {
-    fn wall_micros(&self) -> u64 {
-        self.0
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        self.0
-    }
-
-    fn spend(&mut self, micros: u64) {
-        self.0 += micros;
-    }
-}
 
 /// An engine and what it has sent.
 #[derive(Clone)]
@@ -99,7 +82,7 @@ impl Model {
     }
 
     fn step(&mut self, input: Input, now: u64) {
-        let (mut clock, mut effects) = (At(now), Effects::new());
+        let (mut clock, mut effects) = (StandingClock(now), Effects::new());
         self.engine.step(input, &mut clock, &mut effects);
         while effects.busy {
             effects.busy = false;

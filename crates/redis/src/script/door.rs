@@ -3,7 +3,7 @@
 
 use super::{Call, Interpreter, ScriptLimits, digest, host::Tracked};
 use crate::{
-    effects::{Clock, Effect, Effects, Operation},
+    effects::{Effect, Effects, Operation, StandingClock},
     engine::Engine,
     frame::Frame,
     names::KeyId,
@@ -52,23 +52,6 @@ pub struct ScriptOutcome {
     pub operations: Vec<Operation>,
 }
 
-/// A clock that stands but for what is spent.
-struct Standing(u64);
-
-impl Clock for Standing {
-    fn wall_micros(&self) -> u64 {
-        self.0
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        self.0
-    }
-
-    fn spend(&mut self, micros: u64) {
-        self.0 += micros;
-    }
-}
-
 impl Engine {
     /// Runs a script of the user's in database 0 at this wall time of the server, in microseconds.
     ///
@@ -83,7 +66,7 @@ impl Engine {
         wall_micros: u64,
     ) -> ScriptOutcome {
         let keys: Vec<Vec<u8>> = keys.iter().map(|key| self.names.text(key.0).to_vec()).collect();
-        let (mut clock, mut out) = (Standing(wall_micros), Effects::new());
+        let (mut clock, mut out) = (StandingClock(wall_micros), Effects::new());
         let mut cx = Context::new(self, &mut clock, &mut out);
         cx.tracked = Some(Tracked { key: watched.0, changes: Vec::new() });
         let call = Call {

@@ -8,27 +8,12 @@ use crate::{
     *,
 };
 
-/// A wall clock that stands where it is put.
-struct Fixed(u64);
-
-impl Clock for Fixed {
-    fn wall_micros(&self) -> u64 {
-        self.0 * 1000
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        self.0 * 1000
-    }
-
-    fn spend(&mut self, _: u64) {}
-}
-
 /// Sends one request at this millisecond and gives what comes back, encoded.
 fn send(engine: &mut Engine, connection: u64, words: &[&[u8]], now: u64) -> Vec<u8> {
     let words = words.iter().map(|word| word.to_vec()).collect();
     let mut effects = Effects::new();
     let input = Input::Request { connection: ConnectionId(connection), words };
-    engine.step(input, &mut Fixed(now), &mut effects);
+    engine.step(input, &mut StandingClock(now * 1000), &mut effects);
     let mut bytes = Vec::new();
     for effect in effects.list {
         if let Effect::Send { protocol, frame, .. } = effect {

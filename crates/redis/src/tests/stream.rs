@@ -6,21 +6,6 @@ use proptest::prelude::*;
 
 use crate::{keyspace::Content, *};
 
-/// The clocks of both servers: they agree.
-struct Now(u64);
-
-impl Clock for Now {
-    fn wall_micros(&self) -> u64 {
-        self.0 * 1000
-    }
-
-    fn monotonic_micros(&self) -> u64 {
-        self.0 * 1000
-    }
-
-    fn spend(&mut self, _: u64) {}
-}
-
 /// Where each key is, what it holds, and until when.
 type Dump = BTreeMap<(usize, Vec<u8>), (Content, Option<i64>)>;
 
@@ -55,8 +40,8 @@ impl Pair {
         let [master, mut replica] = servers;
         replica.configure("replicaof", "host 1").unwrap();
         let mut pair = Self { master, replica, now: 1_000_000 };
-        pair.master.start(&mut Now(0), &mut Effects::new());
-        pair.replica.start(&mut Now(0), &mut Effects::new());
+        pair.master.start(&mut StandingClock(0), &mut Effects::new());
+        pair.replica.start(&mut StandingClock(0), &mut Effects::new());
         // The first tick ends the load of nothing.
         pair.tell_master(Input::Tick);
         pair.tell_replica(Input::Tick);
@@ -68,19 +53,23 @@ impl Pair {
 
     fn tell_master(&mut self, input: Input) {
         let mut effects = Effects::new();
-        self.master.step(input, &mut Now(self.now), &mut effects);
+        self.master.step(input, &mut StandingClock(self.now * 1000), &mut effects);
         for effect in effects.list {
             if let Effect::ToReplica { said, .. } = effect {
                 self.tell_replica(Input::FromMaster(said));
             } else if let Effect::Fsync { .. } = effect {
-                self.master.step(Input::FsyncEnded, &mut Now(self.now), &mut Effects::new());
+                self.master.step(
+                    Input::FsyncEnded,
+                    &mut StandingClock(self.now * 1000),
+                    &mut Effects::new(),
+                );
             }
         }
     }
 
     fn tell_replica(&mut self, input: Input) {
         let mut effects = Effects::new();
-        self.replica.step(input, &mut Now(self.now), &mut effects);
+        self.replica.step(input, &mut StandingClock(self.now * 1000), &mut effects);
         for effect in effects.list {
             if let Effect::ToMaster(said) = effect {
                 self.tell_master(Input::FromReplica { link: LinkId(1), said });
@@ -144,7 +133,7 @@ proptest! {
         let expected = dump(&pair.master);
         for server in [&mut pair.master, &mut pair.replica] {
             server.kill();
-            server.start(&mut Now(pair.now), &mut Effects::new());
+            server.start(&mut StandingClock(pair.now * 1000), &mut Effects::new());
             prop_assert_eq!(dump(server), expected.clone());
         }
     }
@@ -166,7 +155,7 @@ proptest! {
         let mut expected = dump(&pair.master);
         expected.retain(|_, (_, deadline)| deadline.is_none_or(|deadline| now <= deadline));
         pair.master.kill();
-        pair.master.start(&mut Now(pair.now), &mut Effects::new());
+        pair.master.start(&mut StandingClock(pair.now * 1000), &mut Effects::new());
         prop_assert_eq!(dump(&pair.master), expected);
     }
 }
