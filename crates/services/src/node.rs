@@ -1,5 +1,7 @@
 //! A Redis node: an engine, and the ghost state of who owns its lock keys.
 
+mod scripts;
+
 use fencepost_history::{Duration, GrantId, How, Instant, LockId, ServerId, WallTime, What};
 use fencepost_redis::{
     Change, Command, Engine, Entry, ErrorCode, KeyId, Names, Outcome, Role, Version,
@@ -8,7 +10,6 @@ use fencepost_sim::{CallRef, ServerContext};
 
 use crate::Servers;
 use crate::replication::Update;
-use crate::script::{ScriptReply, ScriptRequest};
 use crate::servers::{RedisRequest, Reply};
 use crate::storage::{Storage, StorageSetup};
 
@@ -173,66 +174,6 @@ impl RedisNode {
     #[inline(always)]
     pub(crate) const fn cost(&self, command: &Command) -> Duration {
         if command.is_script() { self.setup.script_time } else { self.setup.command_time }
-    }
-
-    /// Runs a user's script.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn serve_script(
-        &mut self,
-        call: CallRef,
-        request: &ScriptRequest,
-        cx: &mut ServerContext<'_, Servers>,
-    ) {
-        let reply = self.run_script(request, cx);
-        cx.reply(call, Reply::Script(reply), self.setup.script_time);
-    }
-
-    #[cfg(feature = "lua")]
-    fn run_script(
-        &mut self,
-        request: &ScriptRequest,
-        cx: &mut ServerContext<'_, Servers>,
-    ) -> ScriptReply {
-        if self.is_watched && self.refusal(&Command::Del { key: request.key }, cx).is_some() {
-            return ScriptReply { verdict: crate::ScriptVerdict::Failed, number: None };
-        }
-        let micros = cx.wall(self.setup.server).as_nanos() / 1_000;
-        let Some(scripts) = &mut self.scripts else { return ScriptReply::NO_SCRIPT };
-        let Some(outcome) = scripts.run(&mut self.engine, request, micros) else {
-            return ScriptReply::NO_SCRIPT;
-        };
-        for change in &outcome.changes {
-            let key = Some(request.key);
-            self.tell(key, request.by, change.expired, change.change, micros / 1_000, cx);
-        }
-        ScriptReply::of(&outcome.reply)
-    }
-
-    #[cfg(not(feature = "lua"))]
-    fn run_script(&mut self, _: &ScriptRequest, _: &mut ServerContext<'_, Servers>) -> ScriptReply {
-        ScriptReply::NO_SCRIPT
-    }
-
-    #[cfg(feature = "lua")]
-    pub(crate) fn script_failure(&self) -> Option<&str> {
-        self.scripts.as_ref().and_then(|scripts| scripts.failure.as_deref())
-    }
-
-    #[cfg(not(feature = "lua"))]
-    pub(crate) const fn script_failure(&self) -> Option<&str> {
-        None
-    }
-
-    #[cfg(feature = "lua")]
-    pub(crate) fn describe_script(&self, request: &ScriptRequest) -> String {
-        let scripts = self.scripts.as_ref();
-        scripts.map(|own| own.describe(request, self.names())).unwrap_or_default()
-    }
-
-    #[cfg(not(feature = "lua"))]
-    pub(crate) fn describe_script(&self, _: &ScriptRequest) -> String {
-        String::new()
     }
 
     /// Executes a command of a grant, or of an outsider.
